@@ -7,6 +7,9 @@
 
 export type Family = 4 | 6;
 
+/** The upper 96 bits of an IPv4-mapped IPv6 address, `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
+const MAPPED = 0xffffn;
+
 /** An address. `text` is canonical (RFC 5952 for IPv6), so two addresses are equal exactly when their texts are. */
 export interface Address {
   readonly family: Family;
@@ -27,8 +30,14 @@ export function parseAddress(text: string): Address | undefined {
   return v6 === undefined ? undefined : makeAddress(6, v6);
 }
 
-/** Builds an address from its number. The value must fit the family. */
+/**
+ * Builds an address from its number.
+ * @throws RangeError when the value does not fit the family: a fault of the caller, never of input
+ */
 export function makeAddress(family: Family, value: bigint): Address {
+  if (value < 0n || value >> BigInt(familyBits(family)) !== 0n) {
+    throw new RangeError(`cannot make an IPv${family} address: out of range (${value})`);
+  }
   const text = family === 4 ? formatV4(Number(value)) : formatV6(value);
   return { family, value, text };
 }
@@ -105,8 +114,9 @@ function formatV4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }
 
-/** RFC 5952: lower case, no leading zeros, the first longest run of two or more zero groups shortened. */
+/** RFC 5952: lower case, no leading zeros, the first longest run of two or more zero groups shortened; IPv4-mapped with a dotted quad (§5). */
 function formatV6(value: bigint): string {
+  if (value >> 32n === MAPPED) return `::ffff:${formatV4(Number(value & 0xffffffffn))}`;
   const groups: number[] = [];
   for (let shift = 112n; shift >= 0n; shift -= 16n) groups.push(Number((value >> shift) & 0xffffn));
   let start = -1;

@@ -41,13 +41,21 @@ export function parseInterfaceAddress(text: string): InterfaceAddress | undefine
   return interfaceAddress(address, length);
 }
 
-/** An address on a network of this length. */
+/**
+ * An address on a network of this length.
+ * @throws RangeError when the family has no such length: a fault of the caller, never of input
+ */
 export function interfaceAddress(address: Address, length: number): InterfaceAddress {
+  checkLength(address, length);
   return { address, length, text: `${address.text}/${length}` };
 }
 
-/** The network of `length` bits around an address. */
+/**
+ * The network of `length` bits around an address.
+ * @throws RangeError when the family has no such length: a fault of the caller, never of input
+ */
 export function makePrefix(address: Address, length: number): Prefix {
+  checkLength(address, length);
   const shift = BigInt(familyBits(address.family) - length);
   const base = makeAddress(address.family, (address.value >> shift) << shift);
   return { family: address.family, base, length, text: `${base.text}/${length}` };
@@ -68,7 +76,7 @@ export function lastAddress(prefix: Prefix): Address {
   return makeAddress(prefix.family, lastValue(prefix));
 }
 
-/** The address `offset` after the base; undefined when that lies outside the prefix. */
+/** The address `offset` (a whole number) after the base; undefined when that lies outside the prefix. */
 export function addressAt(prefix: Prefix, offset: number): Address | undefined {
   const value = prefix.base.value + BigInt(offset);
   return offset < 0 || value > lastValue(prefix) ? undefined : makeAddress(prefix.family, value);
@@ -90,9 +98,14 @@ export function overlaps(a: Prefix, b: Prefix): boolean {
   return containsPrefix(a, b) || containsPrefix(b, a);
 }
 
-/** By base address, then the wider prefix first. */
+/** IPv4 before IPv6, then by base address, then the wider prefix first: a prefix stands before everything inside it. */
 export function comparePrefixes(a: Prefix, b: Prefix): number {
   return compareAddresses(a.base, b.base) || a.length - b.length;
+}
+
+function checkLength(address: Address, length: number): void {
+  if (Number.isInteger(length) && length >= 0 && length <= familyBits(address.family)) return;
+  throw new RangeError(`cannot make a prefix of ${address.text}: no such length (${length})`);
 }
 
 function lastValue(prefix: Prefix): bigint {
