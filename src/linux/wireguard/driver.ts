@@ -1,0 +1,193 @@
+/** The WireGuard device of a host, whoever serves it: one driver over the kernel's module or over wireguard-go. */
+import type { DeviceChange, DeviceStatus, PublicKey } from "../../wireguard/index.ts";
+import type { DeviceDriver } from "../ports.ts";
+import { kickChange, renewChange } from "./handshake.ts";
+import { KernelDevice, kernelHasWireguard } from "./kernel.ts";
+import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
+import { assertPortFree } from "./port-probe.ts";
+import { isServed, readUserspace, setUserspace, socketPath } from "./uapi-client.ts";
+import { startUserspace, stopUserspace } from "./userspace.ts";
+
+export interface DeviceOptions {
+  /** Name of the link. */
+  readonly name: string;
+  /** `auto`: what serves the device now; else the kernel's module where there is one; else wireguard-go. @default "auto" */
+  readonly mode?: "auto" | "kernel" | "userspace" | undefined;
+  /** Told once when the device cannot be read back (report K-23). @default nobody */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** A device driver that can also make WireGuard call its peers. */
+export interface WireguardDriver extends DeviceDriver {
+  /**
+   * Makes the device start a handshake with these peers at once (with a session: send a keepalive). For after a device or a peer was made,
+   * when the link is up. Peers that it does not have, or that have no endpoint, are left alone. Resolves to how many were called.
+   */
+  kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+  /**
+   * Calls those of these peers again that never had a handshake, without the 5 s that WireGuard waits between two calls: it removes and re-adds
+   * them. Not more often than an answer needs to come back: once a second is right. Resolves to how many were called.
+   */
+  renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+  /** Gives up sockets; the device stays as it is. Idempotent. */
+  close(): void;
+}
+
+/** Chooses by `mode` and makes the driver. Nothing on the host is changed. Throws AddonError in modes that need netlink. */
+export async function createDeviceDriver(options: DeviceOptions): Promise<WireguardDriver> {
+  const mode = options.mode ?? "auto";
+  const kind = mode === "auto" ? await chooseKind(options.name) : mode;
+  return new DriverOfDevice(
+    options,
+    kind === "kernel" ? kernelBackend(options.name) : userspaceBackend(options.name),
+  );
+}
+
+async function chooseKind(name: string): Promise<"kernel" | "userspace"> {
+  if (await isServed(socketPath(name))) return "userspace";
+  return kernelHasWireguard() ? "kernel" : "userspace";
+}
+
+/** What differs between the two. */
+interface Backend {
+  readonly kind: "kernel" | "userspace";
+  ensure(signal: AbortSignal): Promise<void>;
+  read(): Promise<DeviceStatus | undefined>;
+  set(change: DeviceChange, signal: AbortSignal): Promise<void>;
+  /** Resolves to whether there was something to remove. */
+  remove(): Promise<boolean>;
+  close(): void;
+}
+
+function userspaceBackend(name: string): Backend {
+  const path = socketPath(name);
+  return {
+    kind: "userspace",
+    ensure: async (signal) => {
+      await startUserspace({ name }, signal);
+    },
+    read: () => readUserspace(path),
+    set: (change, signal) => setUserspace(name, path, change, signal),
+    remove: () => stopUserspace({ name }),
+    close: () => undefined,
+  };
+}
+
+function kernelBackend(name: string): Backend {
+  const device = new KernelDevice(name);
+  return {
+    kind: "kernel",
+    ensure: async () => {
+      device.make();
+    },
+    read: async () => device.read(),
+    set: async (change, signal) => {
+      signal.throwIfAborted();
+      device.apply(change);
+    },
+    remove: async () => device.remove(),
+    close: () => device.close(),
+  };
+}
+
+class DriverOfDevice implements WireguardDriver {
+  readonly kind: "kernel" | "userspace";
+  readonly #name: string;
+  readonly #backend: Backend;
+  readonly #onWarning: (message: string) => void;
+  /** Whether what was set can be read: asked once, after the first peers were added. */
+  #readback: "unknown" | "usable" | "unusable" = "unknown";
+  /** What was applied, while it cannot be read. */
+  #applied: DeviceStatus = EMPTY_DEVICE;
+
+  constructor(options: DeviceOptions, backend: Backend) {
+    this.kind = backend.kind;
+    this.#name = options.name;
+    this.#backend = backend;
+    this.#onWarning = options.onWarning ?? (() => undefined);
+  }
+
+  ensure(signal: AbortSignal): Promise<void> {
+    return this.#backend.ensure(signal);
+  }
+
+  async read(): Promise<DeviceStatus | undefined> {
+    const seen = await this.#backend.read();
+    if (seen === undefined) this.#forget();
+    // A device that was made anew meanwhile has no key: what was applied to the old one does not count.
+    if (seen?.privateKey === undefined || this.#readback !== "unusable") return seen;
+    return this.#applied;
+  }
+
+  async apply(change: DeviceChange, signal: AbortSignal): Promise<void> {
+    if (isEmpty(change)) return;
+    if (change.listenPort !== undefined) await this.#checkPort(change.listenPort);
+    await this.#backend.set(change, signal);
+    if (this.#readback === "usable") return;
+    this.#applied = applyToDevice(this.#applied, change);
+    if (this.#readback === "unknown") await this.#checkReadback(change);
+  }
+
+  async remove(): Promise<readonly string[]> {
+    const removed = await this.#backend.remove();
+    this.#forget();
+    return removed ? [`WireGuard link ${this.#name} (${this.kind})`] : [];
+  }
+
+  async kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    return this.#call(kickChange, publicKeys, signal);
+  }
+
+  async renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    // Without readback every peer seems to be without handshake: renewing them would end their sessions again and again.
+    if (this.#readback === "unusable") return 0;
+    return this.#call(renewChange, publicKeys, signal);
+  }
+
+  close(): void {
+    this.#backend.close();
+  }
+
+  async #call(
+    plan: typeof kickChange,
+    publicKeys: Iterable<PublicKey>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const device = await this.read();
+    if (device === undefined) return 0;
+    const change = plan(device, publicKeys);
+    if (change.peers.length > 0) await this.#backend.set(change, signal);
+    return new Set(change.peers.map((peer) => peer.publicKey)).size;
+  }
+
+  /** The device itself may hold the port already. */
+  async #checkPort(listenPort: number): Promise<void> {
+    const device = await this.#backend.read();
+    if (device !== undefined && device.listenPort !== listenPort)
+      await assertPortFree(this.#name, listenPort);
+  }
+
+  async #checkReadback(change: DeviceChange): Promise<void> {
+    const added = change.peers.filter((peer) => peer.kind === "add");
+    if (added.length === 0) return;
+    const seen = await this.#backend.read();
+    if (seen === undefined) return;
+    if (seen.peers.length > 0) {
+      this.#readback = "usable";
+      return;
+    }
+    this.#readback = "unusable";
+    this.#onWarning(
+      `cannot read back ${this.#name}: the device took ${added.length} peers and shows none; kg goes on with what it applied, without handshakes and learned endpoints`,
+    );
+  }
+
+  #forget(): void {
+    this.#readback = "unknown";
+    this.#applied = EMPTY_DEVICE;
+  }
+}
+
+function isEmpty(change: DeviceChange): boolean {
+  return change.privateKey === undefined && change.listenPort === undefined && change.peers.length === 0;
+}

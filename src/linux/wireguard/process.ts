@@ -1,0 +1,34 @@
+/** Finds the wireguard-go of a device, without trusting a pid file. */
+import { readdir, readFile, readlink } from "node:fs/promises";
+
+/**
+ * The pid of the wireguard-go that serves this link in our own network namespace, where the name is unique; undefined when there is none.
+ * Other hosts on one machine (a lab) have devices of the same name.
+ */
+export async function processOfDevice(name: string): Promise<number | undefined> {
+  const own = await networkOf("self");
+  for (const pid of await readdir("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    if (!(await servesDevice(pid, name))) continue;
+    if ((await networkOf(pid)) === own) return Number(pid);
+  }
+  return undefined;
+}
+
+/** By the command line: `wireguard-go [-f|--foreground] NAME`. A process that vanishes meanwhile is none. */
+async function servesDevice(pid: string, name: string): Promise<boolean> {
+  try {
+    const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0").filter((word) => word !== "");
+    return words.length <= 3 && words.at(-1) === name && words[0]?.split("/").at(-1) === "wireguard-go";
+  } catch {
+    return false;
+  }
+}
+
+async function networkOf(pid: string): Promise<string | undefined> {
+  try {
+    return await readlink(`/proc/${pid}/ns/net`);
+  } catch {
+    return undefined;
+  }
+}
