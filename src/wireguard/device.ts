@@ -20,6 +20,7 @@ export interface PeerConfig {
 export interface DeviceConfig {
   /** Undefined in a plan made without the node's own key, as `kg plan` prints: then the device's key is left alone. */
   readonly privateKey?: SecretKey | undefined;
+  /** UDP port; 0 leaves the choice to the device. */
   readonly listenPort: number;
   readonly peers: readonly PeerConfig[];
 }
@@ -36,3 +37,6 @@ export interface PeerStatus extends PeerConfig {
 export interface DeviceStatus extends DeviceConfig {
   readonly peers: readonly PeerStatus[];
 }
+
+/** A device as it is made: no key, no port, no peers. */
+export const EMPTY_DEVICE: DeviceStatus = { listenPort: 0, peers: [] };

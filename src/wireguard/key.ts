@@ -55,8 +55,23 @@ export class SecretKey {
     return toBase64(this.#bytes);
   }
 
+  /**
+   * The private key that WireGuard makes of these bytes (clamped, RFC 7748 §5), which is what a device reads back. Compare private
+   * keys in this form: a key file made by other tools may hold an unclamped one. Preshared keys are never clamped.
+   */
+  clamped(): SecretKey {
+    const bytes = this.reveal();
+    bytes[0] = (bytes[0] ?? 0) & 248;
+    bytes[31] = ((bytes[31] ?? 0) & 127) | 64;
+    return new SecretKey(bytes);
+  }
+
+  /** Whether both have the same bytes. Takes as long for any two keys. */
   equals(other: SecretKey | undefined): boolean {
-    return other !== undefined && this.#bytes.every((byte, i) => byte === other.#bytes[i]);
+    if (other === undefined) return false;
+    let difference = 0;
+    for (const [i, byte] of this.#bytes.entries()) difference |= byte ^ (other.#bytes[i] ?? 0);
+    return difference === 0;
   }
 
   /** Whether all bytes are zero: the kernel's way to say "none". */
@@ -75,6 +90,11 @@ export class SecretKey {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return "(hidden)";
   }
+}
+
+/** The key; undefined when there is none, or when it is all zero, which is how WireGuard says "none". */
+export function someKey(key: SecretKey | undefined): SecretKey | undefined {
+  return key?.isZero() === true ? undefined : key;
 }
 
 function toBase64(bytes: Uint8Array): string {
