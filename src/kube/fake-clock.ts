@@ -30,6 +30,7 @@ export function createFakeClock(start = 1_700_000_000_000): FakeClock {
       return timers.map((timer) => timer.at - now).sort((a, b) => a - b);
     },
     async advance(milliseconds) {
+      await this.settle();
       const end = now + milliseconds;
       for (let timer = next(end); timer !== undefined; timer = next(end)) {
         const due = timer;
