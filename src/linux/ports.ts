@@ -57,6 +57,8 @@ export interface HostDriver {
    * (promise 4); what failed is returned. Throws only when `signal` is aborted. Changes without content send nothing at all.
    */
   apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]>;
+  /** How many mutating kernel calls were carried out so far: one a link, address, route and rule operation, device change and firewall transaction. */
+  readonly mutations: number;
   /** Only the WireGuard device, cheaper than `read`: for handshakes and learned endpoints. */
   readDevice(): Promise<DeviceStatus | undefined>;
   /** What address discovery and the MTU need to know. */

@@ -47,6 +47,8 @@ export interface NetlinkRequest {
   readonly payload: Uint8Array;
   /** Whether the kernel is asked to acknowledge. nfnetlink's batch marks are not acknowledged. @default true */
   readonly acknowledge?: boolean | undefined;
+  /** Only asks: not counted in `mutations`. @default false */
+  readonly readOnly?: boolean | undefined;
   /** Completes "cannot …" in an error. @default "do a netlink request" */
   readonly what?: string | undefined;
 }
@@ -66,7 +68,7 @@ export interface NetlinkOptions {
 
 /**
  * Requests and their answers. The kernel works on a request while it is sent, so the answers are read at once, without a turn of the
- * event loop; only one operation is under way at a time. Requests are counted in `sent`, for promise 1.
+ * event loop; only one operation is under way at a time.
  */
 export class NetlinkSocket {
   /** How notifications of what this socket asked for are marked (`NetlinkMessage.portId`). */
@@ -74,7 +76,7 @@ export class NetlinkSocket {
   readonly #port: NetlinkPort;
   readonly #fd: number;
   #sequence = 0;
-  #sent = 0;
+  #mutations = 0;
   #open = true;
 
   /** Opens a socket. Throws NetlinkError, or AddonError when there is no addon. */
@@ -84,9 +86,9 @@ export class NetlinkSocket {
     this.portId = this.#port.port(this.#fd);
   }
 
-  /** How many requests were sent that are not dumps. */
-  get sent(): number {
-    return this.#sent;
+  /** How many requests that change something were sent and not refused (promise 1 is about them). */
+  get mutations(): number {
+    return this.#mutations;
   }
 
   /** One request; its replies, without the acknowledgement. Throws NetlinkError. */
@@ -136,7 +138,6 @@ export class NetlinkSocket {
       if (acknowledge) waiting.add(sequence);
     }
     this.#send(writer.finish());
-    this.#sent += requests.length;
 
     const replies = requests.map((): NetlinkMessage[] => []);
     const errors: (NetlinkError | undefined)[] = [];
@@ -158,6 +159,9 @@ export class NetlinkSocket {
       const request = requests[index];
       if (request !== undefined) errors[index] ??= failure(request, { errno: EIO, text: "no answer" });
     }
+    this.#mutations += requests.filter(
+      (request, index) => request.readOnly !== true && !errors[index],
+    ).length;
     return requests.map((_, index) => ({ replies: replies[index] ?? [], error: errors[index] }));
   }
 

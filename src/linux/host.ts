@@ -1,0 +1,326 @@
+/** The host driver: what a host has and shall have, put together from netlink and the drivers of device, firewall and CNI file. */
+import type { CniState, HostChanges, HostState, LinkChange, MeshLink, TunnelLink } from "../mesh/index.ts";
+import type { DeviceChange, DeviceStatus } from "../wireguard/index.ts";
+import { HostEvents } from "./host-events.ts";
+import { readFacts } from "./host-facts.ts";
+import { failureOf, refusal } from "./host-failure.ts";
+import { removeEverything } from "./host-removal.ts";
+import type { LinkRoles } from "./link-names.ts";
+import { type Link, listLinks, mtuRequest, promoteSecondariesRequest, upRequest } from "./links.ts";
+import {
+  addAddressRequest,
+  type LinkAddress,
+  listAddresses,
+  removeAddressRequest,
+} from "./links-addresses.ts";
+import { LinksByRole } from "./links-by-role.ts";
+import {
+  isNetlinkError,
+  NETLINK_ROUTE,
+  type NetlinkPort,
+  type NetlinkRequest,
+  NetlinkSocket,
+} from "./netlink/index.ts";
+import type {
+  ApplyFailure,
+  CniFile,
+  DeviceDriver,
+  DriftEvent,
+  FirewallDriver,
+  HostDriver,
+  HostFacts,
+  Removal,
+} from "./ports.ts";
+import { readOwnRoutes, removeRoutes, setRoutes } from "./routes.ts";
+import { routeKey } from "./routes-codec.ts";
+import { addRules, readOwnRules, removeRules } from "./rules.ts";
+
+export interface HostOptions {
+  /** Names of the links by role; share them with the firewall driver. */
+  readonly links: LinkRoles;
+  readonly device: DeviceDriver;
+  readonly firewall: FirewallDriver;
+  /** None: without `--cni`. */
+  readonly cni?: CniFile | undefined;
+  /** @default the native addon */
+  readonly port?: NetlinkPort | undefined;
+}
+
+/** The driver of this process's network namespace. Throws NetlinkError, or AddonError when there is no addon. */
+export function createHost(options: HostOptions): HostDriver {
+  return new Host(options);
+}
+
+type Part = ApplyFailure["part"];
+
+class Host implements HostDriver {
+  readonly #links: LinkRoles;
+  readonly #device: DeviceDriver;
+  readonly #firewall: FirewallDriver;
+  readonly #cni: CniFile | undefined;
+  readonly #port: NetlinkPort | undefined;
+  readonly #socket: NetlinkSocket;
+  readonly #listeners = new Set<(event: DriftEvent) => void>();
+  #events: HostEvents | undefined;
+  #stopFirewall: (() => void) | undefined;
+  /** Places of own routes, and of those that could not be set. */
+  #places = new Set<string>();
+  /** Calls of the device and firewall drivers; the socket counts its own. */
+  #driverCalls = 0;
+
+  constructor(options: HostOptions) {
+    this.#links = options.links;
+    this.#device = options.device;
+    this.#firewall = options.firewall;
+    this.#cni = options.cni;
+    this.#port = options.port;
+    this.#socket = new NetlinkSocket({ protocol: NETLINK_ROUTE, port: options.port });
+  }
+
+  get mutations(): number {
+    return this.#socket.mutations + this.#driverCalls;
+  }
+
+  async read(): Promise<HostState> {
+    const [device, firewall, cni] = await Promise.all([
+      this.#device.read(),
+      this.#firewall.read(),
+      this.#cni?.read(),
+    ]);
+    const links = LinksByRole.read(this.#socket, this.#links);
+    const addresses = listAddresses(this.#socket);
+    const routes = readOwnRoutes(this.#socket, links);
+    for (const route of routes) this.#places.add(routeKey(route));
+    this.#events?.learnAddresses(addresses);
+    const tunnel = links.get("tunnel");
+    return {
+      mesh: readMesh(links.get("mesh"), device, addresses),
+      tunnel: tunnel === undefined ? undefined : readLink(tunnel, addresses),
+      routes,
+      rules: readOwnRules(this.#socket, this.#links),
+      firewall,
+      cni,
+    };
+  }
+
+  readDevice(): Promise<DeviceStatus | undefined> {
+    return this.#device.read();
+  }
+
+  facts(): Promise<HostFacts> {
+    return readFacts(this.#socket, this.#links);
+  }
+
+  foreignForwardDrops(): Promise<readonly string[]> {
+    return this.#firewall.foreignForwardDrops();
+  }
+
+  setPrivateLink(name: string | undefined): void {
+    this.#links.set("private", name);
+  }
+
+  async apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]> {
+    const failures: ApplyFailure[] = [];
+    await this.#applyMesh(changes, failures, signal);
+    if (changes.tunnel !== undefined) this.#applyTunnel(changes.tunnel, failures);
+    this.#setRoutesAndRules(changes, failures);
+    const { firewall, cni } = changes;
+    if (firewall !== undefined) {
+      await this.#attempt(failures, "firewall", firewall.kind, signal, async () => {
+        await this.#firewall.apply(firewall, signal);
+        this.#driverCalls++;
+      });
+    }
+    this.#removeRoutesAndRules(changes, failures);
+    if (cni !== undefined) await this.#writeCni(cni, failures, signal);
+    return failures;
+  }
+
+  watch(listener: (event: DriftEvent) => void): () => void {
+    this.#listeners.add(listener);
+    this.#startEvents();
+    return () => this.#listeners.delete(listener);
+  }
+
+  async removeEverything(): Promise<Removal> {
+    return await removeEverything({
+      socket: this.#socket,
+      links: this.#links,
+      device: this.#device,
+      firewall: this.#firewall,
+    });
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stopFirewall?.();
+    this.#stopFirewall = undefined;
+    this.#events?.close();
+    this.#events = undefined;
+    this.#firewall.close();
+    this.#socket.close();
+  }
+
+  /** Link, then device, then up: nothing is sent through a device that has no keys yet. */
+  async #applyMesh(changes: HostChanges, failures: ApplyFailure[], signal: AbortSignal): Promise<void> {
+    const { mesh, device } = changes;
+    const name = this.#links.nameOf("mesh") ?? "mesh";
+    if (mesh?.create === true) {
+      const made = await this.#attempt(failures, "mesh", name, signal, () => this.#device.ensure(signal));
+      if (!made) return;
+      this.#driverCalls++;
+    }
+    const link = mesh === undefined ? undefined : this.#findLink("mesh", failures);
+    if (mesh !== undefined && link !== undefined) this.#prepareLink("mesh", link, mesh, failures);
+    if (device !== undefined && hasContent(device)) {
+      await this.#attempt(failures, "device", name, signal, async () => {
+        await this.#device.apply(device, signal);
+        this.#driverCalls++;
+      });
+    }
+    if (mesh !== undefined && link !== undefined) this.#finishLink("mesh", link, mesh, failures);
+  }
+
+  #applyTunnel(change: LinkChange, failures: ApplyFailure[]): void {
+    const link = this.#findLink("tunnel", failures);
+    if (link === undefined) return;
+    this.#prepareLink("tunnel", link, change, failures);
+    this.#finishLink("tunnel", link, change, failures);
+  }
+
+  #findLink(role: "mesh" | "tunnel", failures: ApplyFailure[]): Link | undefined {
+    const link = LinksByRole.read(this.#socket, this.#links).get(role);
+    if (link !== undefined) {
+      this.#events?.expectLink(link);
+      return link;
+    }
+    const name = this.#links.nameOf(role) ?? role;
+    const advice =
+      role === "tunnel"
+        ? "this version makes no encapsulation device: use --encapsulate=never"
+        : "no such link";
+    failures.push(refusal(role, name, "ENODEV", `cannot change link ${name}: ${advice}`));
+    return undefined;
+  }
+
+  /** MTU, and new addresses beside the old ones. */
+  #prepareLink(part: Part, link: Link, change: LinkChange, failures: ApplyFailure[]): void {
+    const requests: NetlinkRequest[] = [];
+    if (change.mtu !== undefined) {
+      requests.push(mtuRequest(link, change.mtu));
+      this.#events?.expectLink({ ...link, mtu: change.mtu });
+    }
+    if (change.addAddresses.length > 0 && change.removeAddresses.length > 0) {
+      requests.push(promoteSecondariesRequest(link));
+    }
+    requests.push(...change.addAddresses.map((on) => addAddressRequest(link, on)));
+    this.#send(part, link.name, requests, ["EEXIST"], failures);
+  }
+
+  /** Up or down, and old addresses away. */
+  #finishLink(part: Part, link: Link, change: LinkChange, failures: ApplyFailure[]): void {
+    const requests: NetlinkRequest[] = [];
+    if (change.up !== undefined) {
+      requests.push(upRequest(link, change.up));
+      this.#events?.expectLink({ ...link, mtu: change.mtu ?? link.mtu, up: change.up });
+    }
+    requests.push(...change.removeAddresses.map((on) => removeAddressRequest(link, on)));
+    this.#send(part, link.name, requests, ["EADDRNOTAVAIL"], failures);
+  }
+
+  #setRoutesAndRules(changes: HostChanges, failures: ApplyFailure[]): void {
+    if (changes.setRoutes.length > 0) {
+      const links = LinksByRole.read(this.#socket, this.#links);
+      for (const route of changes.setRoutes) this.#places.add(routeKey(route));
+      failures.push(...setRoutes(this.#socket, links, changes.setRoutes));
+    }
+    if (changes.addRules.length > 0) failures.push(...addRules(this.#socket, this.#links, changes.addRules));
+  }
+
+  #removeRoutesAndRules(changes: HostChanges, failures: ApplyFailure[]): void {
+    if (changes.removeRoutes.length > 0) {
+      const links = LinksByRole.read(this.#socket, this.#links);
+      failures.push(...removeRoutes(this.#socket, links, changes.removeRoutes));
+      for (const route of changes.removeRoutes) this.#places.delete(routeKey(route));
+      for (const route of changes.setRoutes) this.#places.add(routeKey(route));
+    }
+    if (changes.removeRules.length > 0) {
+      failures.push(...removeRules(this.#socket, this.#links, changes.removeRules));
+    }
+  }
+
+  async #writeCni(state: CniState, failures: ApplyFailure[], signal: AbortSignal): Promise<void> {
+    const file = this.#cni;
+    if (file === undefined) return;
+    await this.#attempt(failures, "cni", "CNI file", signal, () => file.write(state));
+  }
+
+  /** Sends requests; errors whose code says that it was so already are no failures. */
+  #send(
+    part: Part,
+    subject: string,
+    requests: readonly NetlinkRequest[],
+    already: readonly string[],
+    failures: ApplyFailure[],
+  ): void {
+    for (const { error } of this.#socket.batch(requests)) {
+      if (error === undefined || isNetlinkError(error, ...already)) continue;
+      failures.push(failureOf(part, subject, error));
+    }
+  }
+
+  /** Does one thing; whether it succeeded. Throws only when aborted. */
+  async #attempt(
+    failures: ApplyFailure[],
+    part: Part,
+    subject: string,
+    signal: AbortSignal,
+    work: () => Promise<unknown>,
+  ): Promise<boolean> {
+    signal.throwIfAborted();
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push(failureOf(part, subject, error));
+      return false;
+    }
+  }
+
+  #startEvents(): void {
+    if (this.#events !== undefined) return;
+    const tell = (kind: DriftEvent["kind"]): void => {
+      for (const listener of this.#listeners) listener({ kind });
+    };
+    this.#events = new HostEvents({
+      names: this.#links,
+      ownPortId: this.#socket.portId,
+      links: listLinks(this.#socket),
+      addresses: listAddresses(this.#socket),
+      port: this.#port,
+      tell,
+    });
+    this.#events.watchPlaces(this.#places);
+    this.#stopFirewall = this.#firewall.watch(() => tell("firewall"));
+  }
+}
+
+function readMesh(
+  link: Link | undefined,
+  device: DeviceStatus | undefined,
+  addresses: readonly LinkAddress[],
+): MeshLink | undefined {
+  if (link === undefined || device === undefined) return undefined;
+  return { ...readLink(link, addresses), device };
+}
+
+/** The addresses that the kernel gives by itself (fe80::/10) are not kg's. */
+function readLink(link: Link, addresses: readonly LinkAddress[]): TunnelLink {
+  const own = addresses.filter((address) => address.link === link.index && !address.linkLocal);
+  return { up: link.up, mtu: link.mtu, addresses: own.map((address) => address.on) };
+}
+
+function hasContent(change: DeviceChange): boolean {
+  return change.privateKey !== undefined || change.listenPort !== undefined || change.peers.length > 0;
+}
