@@ -6,3 +6,4 @@ export * from "./host-state.ts";
 export * from "./names.ts";
 export * from "./objects.ts";
 export * from "./options.ts";
+export * from "./problems.ts";

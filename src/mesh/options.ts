@@ -68,8 +68,10 @@ export interface PlanInput {
   readonly options: MeshOptions;
   readonly own: OwnHost;
   readonly gap?: WatchGap | undefined;
-  /** Whether our own watch of nodes is live. While it is not, no node is judged stale. @default true */
+  /** Whether our own watch of nodes is live. While it is not, freshness is judged at the own last check-in, so nobody becomes stale. @default true */
   readonly watchLive?: boolean | undefined;
-  /** The last known addresses of a DNS name, best first; undefined or empty while unresolved. */
-  readonly resolve: (name: string) => readonly Address[] | undefined;
+  readonly resolve: Resolve;
 }
+
+/** The last known addresses of a DNS name, best first; undefined or empty while unresolved. */
+export type Resolve = (name: string) => readonly Address[] | undefined;

@@ -1,0 +1,85 @@
+/** The `discovered-endpoints` annotation: where a node's device last heard from whom (kilo.md §2.1, §5.8). */
+import { isLocal, parseAddress } from "../../ip/index.ts";
+import {
+  type PublicKey,
+  parsePort,
+  parsePublicKey,
+  type SocketEndpoint,
+  socketEndpoint,
+} from "../../wireguard/index.ts";
+import type { LearnedEndpoint } from "../options.ts";
+
+export interface DiscoveredEndpoint {
+  readonly publicKey: PublicKey;
+  readonly endpoint: SocketEndpoint;
+}
+
+/** WireGuard gives up a session 180 s after its handshake: an older endpoint is a memory, not a fact (report K-03). */
+export const SESSION_SECONDS = 180;
+
+/**
+ * Reads the annotation; undefined when it is not a JSON object. Entries that name no key or no address that others can reach are
+ * passed over, so that one bad entry harms only itself. Sorted by key.
+ */
+export function readDiscoveredEndpoints(text: string): DiscoveredEndpoint[] | undefined {
+  if (text === "" || text === "{}") return [];
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const found: DiscoveredEndpoint[] = [];
+  for (const [keyText, entry] of Object.entries(value)) {
+    const publicKey = parsePublicKey(keyText);
+    const endpoint = readUdpAddress(entry);
+    if (publicKey !== undefined && endpoint !== undefined) found.push({ publicKey, endpoint });
+  }
+  return found.sort(byKey);
+}
+
+/** The annotation's text, keys sorted, exactly as Kilo's agents write it. */
+export function formatDiscoveredEndpoints(endpoints: readonly DiscoveredEndpoint[]): string {
+  const entries = [...endpoints].sort(byKey).map(({ publicKey, endpoint }) => {
+    return [publicKey, { IP: endpoint.address.text, Port: endpoint.port, Zone: "" }] as const;
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/**
+ * What a host publishes: of the peers whose endpoint may change (`roaming`: keepalive above 0; nobody uses others, report S-10)
+ * those with a living session (report K-03). Sorted by key.
+ */
+export function publishableEndpoints(
+  learned: readonly LearnedEndpoint[],
+  roaming: ReadonlySet<PublicKey>,
+  now: number,
+): DiscoveredEndpoint[] {
+  return learned
+    .filter(({ publicKey }) => roaming.has(publicKey))
+    .filter((entry) => hasSession(entry, now))
+    .map(({ publicKey, endpoint }) => ({ publicKey, endpoint }))
+    .sort(byKey);
+}
+
+/** Whether the handshake is young enough for a session to live. */
+export function hasSession({ latestHandshake }: LearnedEndpoint, now: number): boolean {
+  return latestHandshake > 0 && now - latestHandshake < SESSION_SECONDS;
+}
+
+function readUdpAddress(value: unknown): SocketEndpoint | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { IP: ip, Port: port } = value as { IP?: unknown; Port?: unknown };
+  const address = typeof ip === "string" ? parseAddress(ip) : undefined;
+  if (address === undefined || isLocal(address)) return undefined;
+  const validPort = parsePort(String(port));
+  return validPort === undefined ? undefined : socketEndpoint(address, validPort);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function byKey(a: DiscoveredEndpoint, b: DiscoveredEndpoint): number {
+  return a.publicKey < b.publicKey ? -1 : 1;
+}
