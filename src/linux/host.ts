@@ -120,6 +120,7 @@ class Host implements HostDriver {
   }
 
   async apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]> {
+    signal.throwIfAborted();
     const failures: ApplyFailure[] = [];
     await this.#applyMesh(changes, failures, signal);
     if (changes.tunnel !== undefined) this.#applyTunnel(changes.tunnel, failures);

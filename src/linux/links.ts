@@ -53,6 +53,7 @@ export function findLink(socket: NetlinkSocket, name: string): Link | undefined 
     const replies = socket.request({
       type: RTM_GETLINK,
       payload: payload.finish(),
+      readOnly: true,
       what: `find link ${name}`,
     });
     return replies.map(parseLink).find((link) => link !== undefined);

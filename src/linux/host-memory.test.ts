@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parsePrefix } from "../ip/index.ts";
+import { MAIN_TABLE } from "../mesh/index.ts";
+import {
+  DEVICE_CHANGE,
+  describeHostDriver,
+  type HostSubject,
+  MAKE_LINK,
+  manyRoutes,
+  NO_CHANGES,
+} from "./host-compliance.ts";
+import { createMemoryHost, type MemoryHost } from "./host-memory.ts";
+
+const FOREIGN = 3;
+const signal = new AbortController().signal;
+
+describeHostDriver("in memory", async () =>
+  subjectOf(createMemoryHost({ addresses: ["10.0.0.1/24", "fd00::1/64"] })),
+);
+
+test("the twin fails where a test wants it to, and the rest is done", async () => {
+  const host = createMemoryHost();
+  host.failWhen((operation) => (operation.includes("10.128.3.0/24") ? new Error("out of luck") : undefined));
+  const failures = await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, setRoutes: manyRoutes(10) }, signal);
+  assert.deepEqual(
+    failures.map((failure) => [failure.part, failure.code, failure.message]),
+    [["route", "UNKNOWN", "out of luck"]],
+  );
+  assert.equal((await host.read()).routes.length, 9);
+});
+
+test("the twin counts reads, applies that had something to do, and mutating calls", async () => {
+  const host = createMemoryHost();
+  await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, setRoutes: manyRoutes(10) }, signal);
+  await host.apply(NO_CHANGES, signal);
+  await host.read();
+  // create, MTU, two addresses, up, ten routes
+  assert.deepEqual(host.counters, { mutations: 15, applies: 1, reads: 1, cniWrites: 0 });
+});
+
+test("K-23: the twin can read back without peers", async () => {
+  const host = createMemoryHost();
+  await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, device: DEVICE_CHANGE }, signal);
+  host.losePeersOnRead = true;
+  assert.deepEqual((await host.readDevice())?.peers, []);
+  host.losePeersOnRead = false;
+  assert.equal((await host.readDevice())?.peers.length, 1);
+});
+
+function subjectOf(host: MemoryHost): HostSubject {
+  const { kernel } = host;
+  const waiting = new Set<string>();
+  return {
+    driver: host,
+    addForeignRoute: async (text) => {
+      const destination = parsePrefix(text);
+      assert.ok(destination);
+      const route = {
+        kind: "unicast" as const,
+        destination,
+        link: "private" as const,
+        table: MAIN_TABLE,
+        metric: 0,
+      };
+      kernel.routes.push({ route, protocol: FOREIGN });
+      // The driver under test wants this place; the twin's events are the test's to tell.
+      if (text === "10.2.1.0/24") waiting.add(text);
+    },
+    removeForeignRoute: async (text) => {
+      kernel.routes = kernel.routes.filter((entry) => !isForeign(entry, text));
+      if (waiting.delete(text)) host.emit("routes");
+    },
+    hasForeignRoute: async (text) => kernel.routes.some((entry) => isForeign(entry, text)),
+    removeOwnRoute: async (text) => {
+      kernel.routes = kernel.routes.filter((entry) => entry.route.destination.text !== text);
+      host.emit("routes");
+    },
+    setMeshUp: async (up) => {
+      const link = kernel.links.get("mesh");
+      if (link !== undefined) kernel.setUp("mesh", link, up);
+      host.emit("links");
+    },
+    settle: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+function isForeign(entry: MemoryHost["kernel"]["routes"][number], text: string): boolean {
+  return entry.protocol === FOREIGN && entry.route.destination.text === text;
+}

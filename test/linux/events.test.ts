@@ -1,0 +1,116 @@
+/** Events of the kernel's under stress: the trap after ENOBUFS, and how many routes a batch takes. */
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-compliance.ts";
+import { createHost, type HostDriver, LinkRoles } from "../../src/linux/index.ts";
+import { NETLINK_ROUTE, subscribe } from "../../src/linux/netlink/index.ts";
+import { RTM_DELROUTE, RTM_NEWROUTE, RTNLGRP_IPV4_ROUTE } from "../../src/linux/netlink/rtnetlink.ts";
+import { fakeDevice, fakeFirewall } from "./fake-drivers.ts";
+import {
+  emptyNamespace,
+  ipBatch,
+  listenTo,
+  makeUplink,
+  requireOwnNamespace,
+  settle,
+  until,
+} from "./namespace.ts";
+
+const FLOOD = 10_000;
+const signal = new AbortController().signal;
+requireOwnNamespace();
+
+describe("events of the kernel", () => {
+  let host: HostDriver;
+
+  beforeEach(async () => {
+    makeUplink();
+    host = createHost({
+      links: new LinkRoles({ mesh: "kilo0", private: "eth0" }),
+      device: fakeDevice("kilo0"),
+      firewall: fakeFirewall(),
+    });
+    await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK }, signal);
+  });
+
+  afterEach(() => {
+    host.close();
+    emptyNamespace();
+  });
+
+  it("ENOBUFS: a subscription that overflowed while the event loop was blocked says so, and hears all that comes later", async () => {
+    let added = 0;
+    let deleted = 0;
+    let overruns = 0;
+    const stop = subscribe({
+      protocol: NETLINK_ROUTE,
+      groups: [RTNLGRP_IPV4_ROUTE],
+      receiveBuffer: 64 << 10,
+      onMessage: (message) => {
+        if (message.type === RTM_NEWROUTE) added++;
+        if (message.type === RTM_DELROUTE) deleted++;
+      },
+      onOverrun: () => {
+        overruns++;
+      },
+    });
+
+    // The loop is blocked while `ip` runs: nothing is read meanwhile.
+    ipBatch(flood("add", FLOOD));
+    await until("an overrun", () => overruns > 0);
+    assert.ok(added < FLOOD, `nothing was lost: ${added} of ${FLOOD}`);
+
+    // In portions that fit the small buffer.
+    for (let at = 0; at < 500; at += 20) {
+      ipBatch(flood("del", FLOOD).slice(at, at + 20));
+      await settleBriefly();
+    }
+    await until("500 later events", () => deleted === 500);
+    assert.equal(overruns, 1);
+    stop();
+  });
+
+  it("ENOBUFS: the host driver tells the overrun, and drift that comes later", async () => {
+    await host.apply({ ...NO_CHANGES, setRoutes: manyRoutes(3) }, signal);
+    await host.read();
+    const kinds = listenTo(host);
+    ipBatch([...flood("add", FLOOD), ...flood("del", FLOOD), ...flood("add", FLOOD), ...flood("del", FLOOD)]);
+    await until("an overrun", () => kinds.includes("overrun"));
+
+    await settle();
+    kinds.length = 0;
+    ipBatch(["route del 10.128.1.0/24 dev kilo0 proto 171"]);
+    await until("the removal of an own route", () => kinds.includes("routes"));
+    assert.deepEqual(kinds, ["routes"]);
+  });
+
+  it("a thousand routes: all set, read back and removed, none twice", async () => {
+    const routes = manyRoutes(1000);
+    const before = host.mutations;
+    assert.deepEqual(await host.apply({ ...NO_CHANGES, setRoutes: routes }, signal), []);
+    assert.equal(host.mutations - before, 1000);
+    assert.deepEqual(texts((await host.read()).routes), texts(routes));
+
+    assert.deepEqual(await host.apply({ ...NO_CHANGES, removeRoutes: routes }, signal), []);
+    assert.deepEqual((await host.read()).routes, []);
+  });
+
+  it("no event of a foreign flood wakes anybody", async () => {
+    const kinds = listenTo(host);
+    ipBatch(flood("add", 500));
+    await settle();
+    assert.deepEqual(kinds, []);
+  });
+});
+
+function flood(verb: "add" | "del", count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, i) =>
+      `route ${verb} 172.${16 + (i >> 14)}.${(i >> 6) & 255}.${(i & 63) << 2}/30 dev eth0 proto static`,
+  );
+}
+
+async function settleBriefly(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
