@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, it } from "node:test";
+import { CLIENT, EXPIRED_SERVER, OTHER_CA, STRANGER_CLIENT, TEST_CA } from "./certificates.test-kit.ts";
 import { createKubeClient, type KubeClient } from "./client.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { isConflict, KubeError, ProtocolError, StatusError, TlsError, UnreachableError } from "./errors.ts";
@@ -14,8 +15,7 @@ import {
   sendJson,
   sendStatus,
   startScriptedServer,
-} from "./scripted-server.ts";
-import { CLIENT, EXPIRED_SERVER, OTHER_CA, STRANGER_CLIENT, TEST_CA } from "./test-certificates.ts";
+} from "./scripted-server.test-kit.ts";
 
 const NODE = { metadata: { name: "a", resourceVersion: "1" } };
 
@@ -163,7 +163,9 @@ describe("client", () => {
       const server = await serve(() => {});
       const expired = await serve(() => {}, { identity: EXPIRED_SERVER });
       const unknown = connect(server, { credentials: () => ({ ca: OTHER_CA }) });
-      await rejects(unknown.get(NODES, "a"), TlsError, /UNABLE_TO|SELF_SIGNED/, ["not signed by the CA of kubeconfig k"]);
+      await rejects(unknown.get(NODES, "a"), TlsError, /UNABLE_TO|SELF_SIGNED/, [
+        "not signed by the CA of kubeconfig k",
+      ]);
       await rejects(connect(expired).get(NODES, "a"), TlsError, "CERT_HAS_EXPIRED", ["machine's clock"]);
       const misnamed = connect(server, { serverName: "else.test" });
       await rejects(misnamed.get(NODES, "a"), TlsError, "ERR_TLS_CERT_ALTNAME_INVALID", ["tls-server-name"]);

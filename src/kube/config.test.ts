@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
+import { CLIENT, SERVER, TEST_CA } from "./certificates.test-kit.ts";
 import type { ConfigHost } from "./cluster-config.ts";
 import { type ConfigChoice, loadClusterConfig } from "./config.ts";
 import { ConfigError } from "./errors.ts";
-import { CLIENT, SERVER, TEST_CA } from "./test-certificates.ts";
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const POD_ENV = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };

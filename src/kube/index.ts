@@ -18,5 +18,6 @@ export * from "./objects.ts";
 export { projectNode } from "./project-node.ts";
 export { projectPeer } from "./project-peer.ts";
 export * from "./reflector.ts";
+export * from "./reflector-options.ts";
 export * from "./resources.ts";
 export * from "./wait-for-resource.ts";

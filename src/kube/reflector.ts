@@ -1,11 +1,12 @@
 /** Keeps a complete picture of one resource: list, then watch, and again whenever the server forgets where we were. */
 import { backoff } from "./backoff.ts";
-import { DEFAULT_PAGE_SIZE, type ListWatch } from "./client.ts";
+import { DEFAULT_PAGE_SIZE } from "./client.ts";
 import { type Clock, pause, systemClock } from "./clock.ts";
 import { isExpired, StatusError } from "./errors.ts";
-import { type Change, Kept } from "./kept.ts";
+import { NoWatchList, watchSilence } from "./initial-silence.ts";
+import { Kept } from "./kept.ts";
 import type { KubeObject, RawObject, WatchEvent } from "./objects.ts";
-import type { Resource } from "./resources.ts";
+import type { Reflector, ReflectorOptions, ReflectorStatus } from "./reflector-options.ts";
 
 /** Watches are ended by the server after a random time in here, so that a restarted server gets its clients spread again. */
 const SHORTEST_WATCH_SECONDS = 300;
@@ -17,62 +18,7 @@ const HEALTHY_WATCH_MS = 5_000;
 /** A list that expires between two pages is asked for again in larger pages: fewer of them, so it ends sooner. */
 const PAGE_GROWTH = 4;
 
-/** Longest wait for the end of a WatchList before ordinary pages are tried. A server that does not know it never ends it. */
-const INITIAL_EVENTS_MS = 30_000;
-
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
-
-export interface ReflectorOptions<T, Raw extends KubeObject = RawObject> {
-  readonly client: ListWatch;
-  readonly resource: Resource<Raw>;
-  /** What is kept of an object; everything else is dropped at once. Undefined: not of interest. Throwing leaves the object out. */
-  readonly project: (object: Raw) => T | undefined;
-  /** Called for each difference in what is kept; also before the first `onSynced`. Must not throw. */
-  readonly onChange?: ((change: Change<T>) => void) | undefined;
-  /** Called after each complete list, changes first. */
-  readonly onSynced?: (() => void) | undefined;
-  readonly onStatus?: ((status: ReflectorStatus) => void) | undefined;
-  /** @default all namespaces */
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-  /** Objects a page of a list. @default 50 */
-  readonly pageSize?: number | undefined;
-  /** Ask for WatchList: less memory with thousands of objects. Falls back to pages where the server does not do it. @default false */
-  readonly watchList?: boolean | undefined;
-  readonly clock?: Clock | undefined;
-  /** Uniform in [0, 1). @default Math.random */
-  readonly random?: (() => number) | undefined;
-}
-
-/** For logs and metrics. `failed` comes with what went wrong and when it is tried again. `left-out` is one bad object. */
-export type ReflectorStatus =
-  | { readonly kind: "listing" }
-  | { readonly kind: "synced"; readonly items: number }
-  | { readonly kind: "live" }
-  | { readonly kind: "ended" }
-  | { readonly kind: "no-watch-list"; readonly error: unknown }
-  | { readonly kind: "left-out"; readonly name: string; readonly error: unknown }
-  | { readonly kind: "failed"; readonly error: unknown; readonly retryInMs: number };
-
-export interface Reflector<T> {
-  /** By name, for namespaced resources by `namespace/name`. A live view. Nothing leaves it before a complete list says so. */
-  items(): ReadonlyMap<string, T>;
-  /** Whether a list was ever complete. */
-  readonly synced: boolean;
-  /** Whether a watch is connected now. */
-  readonly live: boolean;
-  /** When the last complete list was, in Unix seconds. */
-  readonly listedAt: number | undefined;
-  /** When the server was last heard on the watch (or list), in Unix milliseconds. A live watch may still be a dead line for some seconds. */
-  readonly heardAt: number | undefined;
-  /** What went wrong last; undefined since a list or watch succeeded. */
-  readonly lastError: unknown;
-  /** Idempotent. After `stop` it goes on from where it was. */
-  start(): void;
-  /** Resolves when nothing runs any more; no callback comes after it. Idempotent. */
-  stop(): Promise<void>;
-}
 
 /** Makes a reflector; nothing runs before `start`. */
 export function createReflector<T, Raw extends KubeObject = RawObject>(
@@ -219,17 +165,14 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
   async #listByWatch(signal: AbortSignal, onOpen: () => void): Promise<void> {
     this.#tell({ kind: "listing" });
     const seen = new Set<string>();
-    const tooLong = new AbortController();
-    const cancel = this.#clock.after(INITIAL_EVENTS_MS, () =>
-      tooLong.abort(new NoWatchList("it does not end")),
-    );
+    const silence = watchSilence(this.#clock, () => this.heardAt);
     let isInitial = true;
     try {
       await this.#options.client.watch(this.#options.resource, {
         ...this.#selection(),
         initialEvents: true,
         timeoutSeconds: this.#watchSeconds(),
-        signal: AbortSignal.any([signal, tooLong.signal]),
+        signal: AbortSignal.any([signal, silence.signal]),
         onOpen,
         onEvent: (event) => {
           if (!isInitial) {
@@ -238,7 +181,7 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
           }
           const end = this.#takeInitial(event, seen);
           if (end === undefined) return;
-          cancel();
+          silence.cancel();
           isInitial = false;
           this.#complete({ seen, resourceVersion: end });
           this.#goLive();
@@ -255,11 +198,11 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
       }
       throw error;
     } finally {
-      cancel();
+      silence.cancel();
     }
   }
 
-  /** Resolves to the list's version at its end. */
+  /** The list's version at its end; undefined before. */
   #takeInitial(event: WatchEvent<Raw>, seen: Set<string>): string | undefined {
     this.heardAt = this.#clock.now();
     switch (event.type) {
@@ -327,7 +270,6 @@ interface CompleteList {
 }
 
 class PagesExpired extends Error {}
-class NoWatchList extends Error {}
 
 /**
  * A refusal of the request as such (400, 422 …), an ERROR event inside the initial list (etcd 3.4), or a stream that never ends the list.

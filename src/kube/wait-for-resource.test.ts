@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { StatusError } from "./errors.ts";
-import { createFakeClock } from "./fake-clock.ts";
+import { createFakeClock } from "./fake-clock.test-kit.ts";
 import { waitForPeersResource } from "./wait-for-resource.ts";
 
 describe("waiting for the Peer resource", () => {

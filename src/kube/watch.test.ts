@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import { isExpired, ProtocolError, StatusError } from "./errors.ts";
-import { createFakeClock } from "./fake-clock.ts";
+import { createFakeClock } from "./fake-clock.test-kit.ts";
 import type { RawObject, WatchEvent } from "./objects.ts";
 import { NODES } from "./resources.ts";
 import { readWatch } from "./watch.ts";

@@ -2,7 +2,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { SERVER, TEST_CA } from "./test-certificates.ts";
+import { SERVER, TEST_CA } from "./certificates.test-kit.ts";
 
 export interface ScriptedRequest {
   readonly method: string;
