@@ -1,0 +1,58 @@
+/** Help texts, made from the tables that also do the work. */
+import type { Flag, FlagTable } from "./flags.ts";
+import type { Verb } from "./verb.ts";
+
+/** A help text fits a terminal of 100 columns. */
+const WIDTH = 100;
+
+/** `kg help`: what there is, and the flags of the program without a verb. */
+export function programHelp(program: string, verbs: readonly Verb[]): string {
+  const named = verbs.filter(({ name }) => name !== "");
+  const widest = Math.max(...named.map(({ name }) => name.length));
+  const root = verbs.find(({ name }) => name === "");
+  return [
+    "Usage:",
+    ...verbs.map(({ usage }) => `  ${program} ${usage}`),
+    "",
+    ...(root === undefined ? [] : [root.summary, ""]),
+    "Verbs:",
+    ...named.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
+    "",
+    `\`${program} help VERB\` says more about one.`,
+    ...(root === undefined ? [] : ["", "Flags:", ...flagLines(root.flags)]),
+    "",
+  ].join("\n");
+}
+
+/** `kg help VERB`. */
+export function verbHelp(program: string, verb: Verb): string {
+  const notes = verb.notes === undefined ? [] : [verb.notes.trim(), ""];
+  const flags = Object.keys(verb.flags).length === 0 ? [] : ["Flags:", ...flagLines(verb.flags), ""];
+  return [`Usage:\n  ${program} ${verb.usage}\n`, `${verb.summary}\n`, ...notes, ...flags].join("\n");
+}
+
+/** Flag and meaning, one below the other where they do not fit side by side. */
+function flagLines(table: FlagTable): string[] {
+  return Object.values(table).flatMap((flag) => {
+    const shown = flag.shown === undefined ? "" : ` (default ${flag.shown})`;
+    return [
+      `  ${flagForm(flag)}`,
+      ...wrap(`${flag.help}${shown}`, WIDTH - 8).map((line) => `        ${line}`),
+    ];
+  });
+}
+
+function flagForm(flag: Flag<unknown>): string {
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  return `${short}--${flag.name}${flag.value === undefined ? "" : ` ${flag.value}`}`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
