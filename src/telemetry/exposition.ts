@@ -1,7 +1,4 @@
-/** Prometheus' text format, version 0.0.4 (its documentation, "Exposition formats"). */
-
-/** The Content-Type of the text. */
-export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+/** Prometheus' text format, version 0.0.4 (its documentation, "Exposition formats"); served as `text/plain; version=0.0.4`. */
 
 /** One line: `suffix` comes behind the metric's name. A label's value may be a number, written as sample values are. */
 export interface Sample {

@@ -5,7 +5,6 @@
  * no raw bytes are ever shown; lines, remembered problems and label sets are bounded. It decides nothing: names of metrics and
  * messages belong to those who use it.
  */
-export { EXPOSITION_TYPE } from "./exposition.ts";
 export * from "./log.ts";
 export * from "./metrics.ts";
 export * from "./process-metrics.ts";
