@@ -1,0 +1,174 @@
+/** kg's nftables table on a real host. `nft` is started to write, and to read after somebody else wrote; at rest nothing runs. */
+import { type Firewall, type FirewallChange, NFT_TABLE, type SetChange } from "../../mesh/index.ts";
+import type { NetlinkPort } from "../netlink/index.ts";
+import type { FirewallDriver, LinkNames } from "../ports.ts";
+import { requireTools } from "../tools.ts";
+import { DriftWatch } from "./drift.ts";
+import { FirewallError } from "./errors.ts";
+import { foreignForwardDrops } from "./foreign.ts";
+import { parseListing, readFirewall } from "./listing.ts";
+import { firstLine, runProgram } from "./nft.ts";
+import { applyToFirewall, renderElements, renderRemoval, renderTable } from "./render.ts";
+import { guardOf, hasIPv6, TABLE_FAMILY } from "./rules.ts";
+
+export interface FirewallOptions {
+  readonly links: LinkNames;
+  /** Search path for nft. @default $PATH */
+  readonly path?: string | undefined;
+  /** Calls below netlink. @default the native addon */
+  readonly port?: NetlinkPort | undefined;
+}
+
+/** Makes the driver and begins to listen to nftables' events. Throws MissingToolError (package nftables) or AddonError. Nothing on the host is changed. */
+export function createFirewallDriver(options: FirewallOptions): FirewallDriver {
+  return new NftablesDriver(options);
+}
+
+const TABLE = `${TABLE_FAMILY} ${NFT_TABLE}`;
+
+class NftablesDriver implements FirewallDriver {
+  readonly #nft: string;
+  readonly #links: LinkNames;
+  readonly #drift: DriftWatch;
+  readonly #listeners = new Set<() => void>();
+  /** What the table is known to be, as long as nobody else writes; undefined: has to be listed. */
+  #known: Known | undefined;
+  /** Counts changes by others. */
+  #epoch = 0;
+  /** Operations one after the other: what is known must not change under one. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: FirewallOptions) {
+    this.#nft = requireTools(["nft"], options.path).nft;
+    this.#links = options.links;
+    this.#drift = new DriftWatch(() => this.#changedByOthers(), options.port);
+  }
+
+  read(): Promise<Firewall | undefined> {
+    return this.#inTurn(() => this.#read());
+  }
+
+  apply(change: FirewallChange, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (change.kind === "replace") await this.#replace(change.firewall, signal);
+      else await this.#changeElements(change.sets, signal);
+    });
+  }
+
+  remove(): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const listing = await runProgram(this.#nft, ["-j", "list", "table", TABLE_FAMILY, NFT_TABLE], "");
+      if (listing.status !== 0) return [];
+      await this.#write(renderRemoval(), undefined);
+      return [`nftables table ${TABLE}`];
+    });
+  }
+
+  foreignForwardDrops(): Promise<readonly string[]> {
+    return foreignForwardDrops(this.#nft);
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#drift.close();
+  }
+
+  async #read(): Promise<Firewall | undefined> {
+    // A link that got another name makes the guard another one, though nobody wrote.
+    if (this.#known !== undefined && this.#known.guard === this.#guardText(this.#known.firewall))
+      return this.#known.firewall;
+    const epoch = this.#epoch;
+    const { status, output, complaint } = await runProgram(
+      this.#nft,
+      ["-j", "list", "table", TABLE_FAMILY, NFT_TABLE],
+      "",
+    );
+    if (status !== 0 && !complaint.includes("No such file or directory")) {
+      throw new FirewallError(
+        "FIREWALL_REFUSED",
+        `cannot list nftables table ${TABLE}: ${firstLine(complaint)}`,
+      );
+    }
+    const firewall =
+      status === 0 ? readFirewall(parseListing(output), (role) => this.#links.nameOf(role)) : undefined;
+    this.#learn(firewall, epoch);
+    return firewall;
+  }
+
+  async #replace(firewall: Firewall, signal: AbortSignal): Promise<void> {
+    await this.#write(
+      renderTable(firewall, (role) => this.#links.nameOf(role)),
+      firewall,
+      signal,
+    );
+  }
+
+  async #changeElements(changes: readonly SetChange[], signal: AbortSignal): Promise<void> {
+    if (changes.every((change) => change.add.length === 0 && change.remove.length === 0)) return;
+    const before = await this.#read();
+    if (before === undefined) {
+      throw new FirewallError(
+        "FIREWALL_CHANGED",
+        `cannot change sets of nftables table ${TABLE}: it is missing or was changed by somebody`,
+      );
+    }
+    const after = applyToFirewall(before, changes);
+    // The first or last IPv6 prefix changes the rules as well.
+    if (hasIPv6(before) !== hasIPv6(after)) return this.#replace(after, signal);
+    try {
+      await this.#write(renderElements(changes), after, signal);
+    } catch (error) {
+      // Older kernels refuse some sequences of overlapping intervals; the whole table anew is the same state.
+      if (!(error instanceof FirewallError) || error.code !== "FIREWALL_REFUSED") throw error;
+      await this.#replace(after, signal);
+    }
+  }
+
+  /** Writes one transaction, after which the table is `result`. */
+  async #write(text: string, result: Firewall | undefined, signal?: AbortSignal): Promise<void> {
+    const epoch = this.#epoch;
+    // A transaction that is broken off may have been done or not.
+    this.#known = undefined;
+    await this.#drift.own(async () => {
+      const { status, complaint } = await runProgram(this.#nft, ["-f", "-"], text, signal);
+      if (status === 0) return;
+      throw new FirewallError(
+        "FIREWALL_REFUSED",
+        `cannot write nftables table ${TABLE}: ${firstLine(complaint)}`,
+      );
+    });
+    this.#learn(result, epoch);
+  }
+
+  /** What was read or written counts only if nobody else has written since `epoch`. */
+  #learn(firewall: Firewall | undefined, epoch: number): void {
+    if (this.#epoch === epoch) this.#known = { firewall, guard: this.#guardText(firewall) };
+  }
+
+  #guardText(firewall: Firewall | undefined): string {
+    const guard = guardOf(firewall?.remoteInternalLink, (role) => this.#links.nameOf(role));
+    return JSON.stringify(guard ?? "");
+  }
+
+  #changedByOthers(): void {
+    this.#epoch++;
+    this.#known = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #inTurn<T>(operation: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(operation);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+/** What the table is, and the guard's link at that time. */
+interface Known {
+  readonly firewall: Firewall | undefined;
+  readonly guard: string;
+}

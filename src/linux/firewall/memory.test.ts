@@ -1,0 +1,7 @@
+import { firewallCompliance } from "./compliance.ts";
+import { createMemoryFirewall } from "./memory.ts";
+
+firewallCompliance("twin", () => {
+  const driver = createMemoryFirewall();
+  return { driver, mutations: () => driver.mutations, flush: async () => driver.flushedByOthers() };
+});
