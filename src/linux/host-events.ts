@@ -35,6 +35,8 @@ export interface EventOptions {
   readonly links: readonly Link[];
   readonly addresses: readonly LinkAddress[];
   readonly port?: NetlinkPort | undefined;
+  /** Whether a place (`routeKey`) is one where kg has a route, or wants one that a foreign route keeps out. */
+  readonly isWatched: (place: string) => boolean;
   readonly tell: (kind: DriftEvent["kind"]) => void;
 }
 
@@ -45,8 +47,6 @@ export class HostEvents {
   /** States that a link with a role is in or, by our own doing, about to get into; oldest first. By name. */
   readonly #links = new Map<string, string[]>();
   readonly #addresses = new Set<string>();
-  /** Places of routes that are kg's, or that it wants and a foreign route holds. */
-  #places: ReadonlySet<string> = new Set();
 
   constructor(options: EventOptions) {
     this.#options = options;
@@ -61,11 +61,12 @@ export class HostEvents {
     });
   }
 
-  /** A state that we put a link into: the kernel does not say whose doing a change of a link is. */
+  /** A state that we saw a link in, or put it into: the kernel does not say whose doing a change of a link is. */
   expectLink(link: Pick<Link, "name" | "index" | "up" | "mtu">): void {
     if (this.#options.names.roleOf(link.name) === undefined) return;
     const states = this.#links.get(link.name) ?? [];
-    states.push(stateOf(link));
+    const state = stateOf(link);
+    if (states.at(-1) !== state) states.push(state);
     this.#links.set(link.name, states.slice(-EXPECTED_STATES));
   }
 
@@ -73,11 +74,6 @@ export class HostEvents {
   learnAddresses(addresses: readonly LinkAddress[]): void {
     this.#addresses.clear();
     for (const address of addresses) this.#addresses.add(addressKey(address));
-  }
-
-  /** The places of routes to watch from now on. */
-  watchPlaces(places: ReadonlySet<string>): void {
-    this.#places = places;
   }
 
   close(): void {
@@ -141,7 +137,7 @@ export class HostEvents {
     if (route.protocol === ROUTE_PROTOCOL) return true;
     // Address discovery and the MTU hang on the default route.
     if (route.destination.length === 0 && route.table === MAIN_TABLE) return true;
-    if (!this.#places.has(routeKey(route))) return false;
+    if (!this.#options.isWatched(routeKey(route))) return false;
     // A foreign route came over ours (the kernel does not announce what it replaced), or one that was in our way went.
     return message.type === rt.RTM_DELROUTE || (message.flags & NLM_F_REPLACE) !== 0;
   }

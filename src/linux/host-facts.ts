@@ -34,10 +34,11 @@ function findDefault(
     const candidates = listMain(socket, family)
       .filter((route) => route.destination.length === 0 && route.kind === "unicast" && !route.dead)
       .filter((route) => route.protocol !== ROUTE_PROTOCOL)
-      .map((route) => ({ route, link: links.find((link) => link.index === route.link) }))
-      .filter(({ link }) => link === undefined || names.roleOf(link.name) !== "mesh")
-      .sort((a, b) => a.route.metric - b.route.metric);
-    const best = candidates[0]?.link;
+      .sort((a, b) => a.metric - b.metric)
+      .map((route) => links.find((link) => link.index === route.link))
+      .filter((link) => link !== undefined)
+      .filter((link) => names.roleOf(link.name) !== "mesh");
+    const best = candidates[0];
     if (best !== undefined) return { link: best.name, mtu: best.mtu };
   }
   return undefined;

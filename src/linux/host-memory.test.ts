@@ -9,7 +9,7 @@ import {
   MAKE_LINK,
   manyRoutes,
   NO_CHANGES,
-} from "./host-compliance.ts";
+} from "./host-compliance.test-kit.ts";
 import { createMemoryHost, type MemoryHost } from "./host-memory.ts";
 
 const FOREIGN = 3;

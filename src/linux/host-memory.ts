@@ -1,6 +1,6 @@
 /** The in-memory twin of the host driver: same promises, no kernel. Counts mutating calls, and fails where a test wants it to. */
 
-import { comparePrefixes, type InterfaceAddress, mergePrefixes, parseInterfaceAddress } from "../ip/index.ts";
+import { type InterfaceAddress, parseInterfaceAddress } from "../ip/index.ts";
 import {
   type CniState,
   type Firewall,
@@ -13,6 +13,7 @@ import {
   type Route,
 } from "../mesh/index.ts";
 import type { DeviceStatus } from "../wireguard/index.ts";
+import { applyToFirewall } from "./firewall/render.ts";
 import { failureOf, refusal } from "./host-failure.ts";
 import { type FaultInjector, MemoryKernel, type MemoryLink } from "./host-memory-kernel.ts";
 import { LinkRoles } from "./link-names.ts";
@@ -332,13 +333,7 @@ function attempt(
 function changeFirewall(before: Firewall | undefined, change: FirewallChange): Firewall {
   if (change.kind === "replace") return change.firewall;
   if (before === undefined) throw new Error("cannot change sets: the table does not exist");
-  const sets = { ...before.sets };
-  for (const { set, add, remove } of change.sets) {
-    const gone = new Set(remove.map((prefix) => prefix.text));
-    const kept = sets[set].filter((prefix) => !gone.has(prefix.text));
-    sets[set] = mergePrefixes([...kept, ...add]).sort(comparePrefixes);
-  }
-  return { ...before, sets };
+  return applyToFirewall(before, change.sets);
 }
 
 function requireAddress(text: string): InterfaceAddress {

@@ -63,8 +63,9 @@ class Host implements HostDriver {
   readonly #listeners = new Set<(event: DriftEvent) => void>();
   #events: HostEvents | undefined;
   #stopFirewall: (() => void) | undefined;
-  /** Places of own routes, and of those that could not be set. */
-  #places = new Set<string>();
+  /** Places of routes: own ones at the last read, and those that were last to be set, also if a foreign route kept them out. */
+  #ownPlaces: ReadonlySet<string> = new Set();
+  #wantedPlaces: ReadonlySet<string> = new Set();
   /** Calls of the device and firewall drivers; the socket counts its own. */
   #driverCalls = 0;
 
@@ -90,8 +91,9 @@ class Host implements HostDriver {
     const links = LinksByRole.read(this.#socket, this.#links);
     const addresses = listAddresses(this.#socket);
     const routes = readOwnRoutes(this.#socket, links);
-    for (const route of routes) this.#places.add(routeKey(route));
+    this.#ownPlaces = new Set(routes.map(routeKey));
     this.#events?.learnAddresses(addresses);
+    for (const link of links) this.#events?.expectLink(link);
     const tunnel = links.get("tunnel");
     return {
       mesh: readMesh(links.get("mesh"), device, addresses),
@@ -172,6 +174,7 @@ class Host implements HostDriver {
       this.#driverCalls++;
     }
     const link = mesh === undefined ? undefined : this.#findLink("mesh", failures);
+    if (mesh?.create === true && link !== undefined) this.#events?.expectLink(link);
     if (mesh !== undefined && link !== undefined) this.#prepareLink("mesh", link, mesh, failures);
     if (device !== undefined && hasContent(device)) {
       await this.#attempt(failures, "device", name, signal, async () => {
@@ -191,10 +194,7 @@ class Host implements HostDriver {
 
   #findLink(role: "mesh" | "tunnel", failures: ApplyFailure[]): Link | undefined {
     const link = LinksByRole.read(this.#socket, this.#links).get(role);
-    if (link !== undefined) {
-      this.#events?.expectLink(link);
-      return link;
-    }
+    if (link !== undefined) return link;
     const name = this.#links.nameOf(role) ?? role;
     const advice =
       role === "tunnel"
@@ -232,7 +232,7 @@ class Host implements HostDriver {
   #setRoutesAndRules(changes: HostChanges, failures: ApplyFailure[]): void {
     if (changes.setRoutes.length > 0) {
       const links = LinksByRole.read(this.#socket, this.#links);
-      for (const route of changes.setRoutes) this.#places.add(routeKey(route));
+      this.#wantedPlaces = new Set(changes.setRoutes.map(routeKey));
       failures.push(...setRoutes(this.#socket, links, changes.setRoutes));
     }
     if (changes.addRules.length > 0) failures.push(...addRules(this.#socket, this.#links, changes.addRules));
@@ -242,8 +242,6 @@ class Host implements HostDriver {
     if (changes.removeRoutes.length > 0) {
       const links = LinksByRole.read(this.#socket, this.#links);
       failures.push(...removeRoutes(this.#socket, links, changes.removeRoutes));
-      for (const route of changes.removeRoutes) this.#places.delete(routeKey(route));
-      for (const route of changes.setRoutes) this.#places.add(routeKey(route));
     }
     if (changes.removeRules.length > 0) {
       failures.push(...removeRules(this.#socket, this.#links, changes.removeRules));
@@ -300,9 +298,9 @@ class Host implements HostDriver {
       links: listLinks(this.#socket),
       addresses: listAddresses(this.#socket),
       port: this.#port,
+      isWatched: (place) => this.#ownPlaces.has(place) || this.#wantedPlaces.has(place),
       tell,
     });
-    this.#events.watchPlaces(this.#places);
     this.#stopFirewall = this.#firewall.watch(() => tell("firewall"));
   }
 }

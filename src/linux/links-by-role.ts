@@ -21,6 +21,11 @@ export class LinksByRole {
     return links;
   }
 
+  /** All of them. */
+  [Symbol.iterator](): IterableIterator<Link> {
+    return this.#byRole.values();
+  }
+
   /** The link with this role; undefined when there is none. */
   get(role: LinkRole): Link | undefined {
     return this.#byRole.get(role);

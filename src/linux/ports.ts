@@ -104,7 +104,7 @@ export interface Removal {
 /** The host as address discovery sees it. */
 export interface HostFacts {
   readonly links: readonly LinkFact[];
-  /** The link and MTU of the best default route of the main table; IPv4 before IPv6. Undefined when there is none, or it has several next hops. */
+  /** The link and MTU of the best default route of the main table; IPv4 before IPv6. Own ones, and those with several next hops, do not count. */
   readonly defaultRoute?: { readonly link: string; readonly mtu: number } | undefined;
   /** Whether the host forwards packets of this family. */
   readonly forwarding: { readonly v4: boolean; readonly v6: boolean };

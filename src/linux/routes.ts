@@ -166,7 +166,7 @@ function replaceOwn(socket: NetlinkSocket, taken: readonly Job[]): ApplyFailure[
     const job = ours[index];
     const old = job === undefined ? undefined : own.get(routeKey(job.route));
     if (job === undefined || old === undefined || result.error === undefined) continue;
-    // IPv6 does not replace a route with gateway by one without: it says that there is none.
+    // Gone meanwhile; or, in kernels before 5.6, an IPv6 route with gateway that one without shall replace.
     const error = result.error.code === "ENOENT" ? changeByHand(socket, job, old) : result.error;
     if (error !== undefined) failures.push(failureOf("route", job.text, error));
   }

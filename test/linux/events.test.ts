@@ -1,24 +1,18 @@
 /** Events of the kernel's under stress: the trap after ENOBUFS, and how many routes a batch takes. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-compliance.ts";
+import { createMemoryFirewall } from "../../src/linux/firewall/memory.ts";
+import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-compliance.test-kit.ts";
 import { createHost, type HostDriver, LinkRoles } from "../../src/linux/index.ts";
 import { NETLINK_ROUTE, subscribe } from "../../src/linux/netlink/index.ts";
 import { RTM_DELROUTE, RTM_NEWROUTE, RTNLGRP_IPV4_ROUTE } from "../../src/linux/netlink/rtnetlink.ts";
-import { fakeDevice, fakeFirewall } from "./fake-drivers.ts";
-import {
-  emptyNamespace,
-  ipBatch,
-  listenTo,
-  makeUplink,
-  requireOwnNamespace,
-  settle,
-  until,
-} from "./namespace.ts";
+import { assertSandbox } from "../linux-device/sandbox.ts";
+import { fakeDevice } from "./fake-device.ts";
+import { emptyNamespace, ipBatch, listenTo, makeUplink, settle, until } from "./namespace.ts";
 
 const FLOOD = 10_000;
 const signal = new AbortController().signal;
-requireOwnNamespace();
+assertSandbox();
 
 describe("events of the kernel", () => {
   let host: HostDriver;
@@ -28,7 +22,7 @@ describe("events of the kernel", () => {
     host = createHost({
       links: new LinkRoles({ mesh: "kilo0", private: "eth0" }),
       device: fakeDevice("kilo0"),
-      firewall: fakeFirewall(),
+      firewall: createMemoryFirewall(),
     });
     await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK }, signal);
   });
@@ -93,6 +87,44 @@ describe("events of the kernel", () => {
 
     assert.deepEqual(await host.apply({ ...NO_CHANGES, removeRoutes: routes }, signal), []);
     assert.deepEqual((await host.read()).routes, []);
+  });
+
+  it("R-26: a mesh link that was removed and made anew behind our back is told, and gets its routes again", async () => {
+    const routes = manyRoutes(3);
+    await host.apply({ ...NO_CHANGES, setRoutes: routes }, signal);
+    await host.read();
+    const kinds = listenTo(host);
+    ipBatch(["link del kilo0"]);
+    await until("the removal of the link", () => kinds.includes("links"));
+    const state = await host.read();
+    assert.deepEqual([state.mesh, state.routes], [undefined, []]);
+    assert.deepEqual(await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, setRoutes: routes }, signal), []);
+    assert.deepEqual(texts((await host.read()).routes), texts(routes));
+  });
+
+  it("a foreign route that came over an own one is told: the kernel does not announce what it replaced", async () => {
+    await host.apply({ ...NO_CHANGES, setRoutes: manyRoutes(3) }, signal);
+    await host.read();
+    const kinds = listenTo(host);
+    ipBatch(["route replace 10.128.1.0/24 dev eth0 proto static"]);
+    await settle();
+    assert.deepEqual(kinds, ["routes"]);
+  });
+
+  it("changes that address discovery must know of are told once", async () => {
+    const kinds = listenTo(host);
+    ipBatch(["addr add 10.0.0.77/24 dev eth0", "addr add fd00::77/64 dev eth0 nodad"]);
+    await settle();
+    assert.deepEqual(kinds.splice(0), ["links", "links"]);
+    ipBatch(["addr change fd00::77/64 dev eth0 valid_lft 3000 preferred_lft 3000"]);
+    await settle();
+    assert.deepEqual(kinds.splice(0), []);
+    ipBatch(["route replace default via 10.0.0.253 dev eth0"]);
+    await settle();
+    assert.deepEqual(kinds.splice(0), ["routes"]);
+    ipBatch(["link set eth0 mtu 1400"]);
+    await settle();
+    assert.deepEqual(kinds.splice(0), ["links"]);
   });
 
   it("no event of a foreign flood wakes anybody", async () => {

@@ -1,19 +1,6 @@
 /** A network namespace of the test run's own, and hosts in it. */
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
 import type { HostDriver } from "../../src/linux/index.ts";
-
-/**
- * Fails unless the run is in a namespace that was made for it: these tests change links and routes, and the machine's own are not
- * theirs. `node scripts/suites.mjs linux` makes one.
- */
-export function requireOwnNamespace(): void {
-  const foreign = readdirSync("/proc/sys/net/ipv4/neigh").filter((name) => !["default", "lo"].includes(name));
-  if (foreign.length === 0) return;
-  throw new Error(
-    `cannot test here: this network namespace has links (${foreign.join(", ")}); use node scripts/suites.mjs linux`,
-  );
-}
 
 /** Runs `ip` with these words; its output. */
 export function ip(words: string): string {
@@ -38,12 +25,11 @@ export function makeUplink(): void {
   ]);
 }
 
-/** Removes every link but loopback, and every rule that a test left behind. */
+/** Removes the links of a host, and the routes and rules that a test left behind. */
 export function emptyNamespace(): void {
   for (const name of ["eth0", "kilo0"]) removeLink(name);
   for (const family of ["-4", "-6"]) {
     ip(`${family} route flush table all proto 171`);
-    ip(`${family} route flush table main`);
     for (const line of ip(`${family} rule list`).split("\n")) {
       const priority = line.split(":")[0] ?? "";
       if (line.includes("11070:")) ip(`${family} rule del priority ${priority}`);
@@ -63,11 +49,6 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`never came: ${what}`);
-}
-
-/** Blocks the event loop, as a long computation would. */
-export function block(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** Kinds of events that a driver tells, from now on. */
