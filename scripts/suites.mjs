@@ -50,9 +50,16 @@ function runAll(named) {
   }
   const others = Object.keys(SUITES).filter((name) => name !== "unit" && isPresent(name));
   const results = (named.length > 0 ? named : others).map(runOne);
-  for (const { name, passed, failed } of results) console.log(`${name}: ${passed} passed, ${failed} failed`);
+  if (results.length > 1) summarize(results);
   const ok = results.length > 0 && results.every(({ failed }) => failed === 0);
   return ok ? 0 : 1;
+}
+
+function summarize(results) {
+  console.log("");
+  for (const { name, passed, failed } of results) console.log(`${name}: ${passed} passed, ${failed} failed`);
+  const sum = (field) => results.reduce((total, result) => total + result[field], 0);
+  console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 }
 
 function runOne(name) {
