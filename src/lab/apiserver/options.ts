@@ -33,7 +33,7 @@ export interface ApiServerOptions {
   readonly historyLength?: number;
   /** Milliseconds between the bookmarks of a watch (default: 5000; Kubernetes: about a minute). */
   readonly bookmarkInterval?: number;
-  /** Bytes that may wait for a slow watcher before it is cut (default: 8 MiB, several times a list of 500 nodes). */
+  /** Bytes of changes that may wait for a slow watcher before it is cut (default: 8 MiB, some 800 nodes of a real cluster). */
   readonly maxBuffered?: number;
   /** Bytes a request body may have (default: 3 MiB, Kubernetes' own bound). */
   readonly maxBody?: number;

@@ -13,7 +13,7 @@ export interface WatchSetting {
   readonly store: Store;
   /** Milliseconds between bookmarks. */
   readonly bookmarkInterval: number;
-  /** Bytes that may wait for a slow client before its watch is cut. */
+  /** Bytes that may wait for a slow client, besides the present state it asked for, before its watch is cut. */
   readonly maxBuffered: number;
 }
 
@@ -40,6 +40,8 @@ export class Watch {
   readonly #timers: NodeJS.Timeout[] = [];
   #unsubscribe: (() => void) | undefined;
   #open = true;
+  /** Bytes that may wait; while the present state is sent it is the server, not the client, that decides how many. */
+  #mayWait = Number.POSITIVE_INFINITY;
 
   /** Parses the query: throws 400. */
   constructor(
@@ -77,6 +79,7 @@ export class Watch {
     if (from.initial) this.#sendInitial(from.markEnd);
     for (const event of pending) this.#deliver(event);
     this.#response.uncork();
+    this.#mayWait = this.#setting.maxBuffered + this.#response.writableLength;
     live = true;
     this.#startTimers();
   }
@@ -139,12 +142,14 @@ export class Watch {
 
   #send(type: string, text: string): void {
     if (!this.#open) return;
+    if (this.#response.writableLength > this.#mayWait) {
+      this.silence();
+      this.#response.destroy();
+      return;
+    }
     const line = `{"type":"${type}","object":${text}}\n`;
     this.#response.write(line);
     this.#counter.sentEvent(Buffer.byteLength(line));
-    if (this.#response.writableLength <= this.#setting.maxBuffered) return;
-    this.silence();
-    this.#response.destroy();
   }
 }
 
