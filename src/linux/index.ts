@@ -1,10 +1,22 @@
 /**
- * linux: the drivers of a host: links, addresses, routes, rules, the WireGuard device, the firewall, the CNI file.
+ * linux: the drivers of a host: links, addresses, routes, rules, the WireGuard device, the firewall, the CNI file, the key file.
  *
  * Promises: they read and apply what `mesh` names (`HostState`, `HostChanges`) and decide nothing; what is not kg's is never changed,
  * and a foreign route is never replaced; one operation that fails does not keep the others from being done; changes without content
  * send nothing; drift is told by events, and lost events are told too. At rest no process is spawned. `createMemoryHost` is the twin.
+ *
+ * A host is put together as `createHost({ links, device: await createDeviceDriver(…), firewall: createFirewallDriver({ links }), cni })`.
  */
+
+export { CNI_FILE, CniFileError, type CniFileOptions, createCniFile } from "./cni-file.ts";
+export {
+  createFirewallDriver,
+  createFirewallDriver,
+  type FirewallOptions,
+  type FirewallOptions,
+} from "./firewall/driver.ts";
+export { FirewallError, FirewallError } from "./firewall/errors.ts";
+export { createMemoryFirewall, type MemoryFirewall } from "./firewall/memory.ts";
 export { createHost, type HostOptions } from "./host.ts";
 export {
   createMemoryHost,
@@ -12,6 +24,37 @@ export {
   type MemoryHost,
   type MemoryHostOptions,
 } from "./host-memory.ts";
+export {
+  generateKey,
+  generateKey,
+  KEY_FILE,
+  KEY_FILE,
+  KeyFileError,
+  KeyFileError,
+  loadOrCreateKey,
+  loadOrCreateKey,
+  type NodeKey,
+  type NodeKey,
+  publicKeyOf,
+  publicKeyOf,
+} from "./key-file.ts";
 export { LinkRoles } from "./link-names.ts";
 export { AddonError, NetlinkError } from "./netlink/index.ts";
 export * from "./ports.ts";
+export {
+  findTool,
+  MissingToolError,
+  MissingToolError,
+  requireTools,
+  requireTools,
+  type Tool,
+} from "./tools.ts";
+export {
+  createDeviceDriver,
+  createDeviceDriver,
+  type DeviceOptions,
+  type DeviceOptions,
+  type WireguardDriver,
+  type WireguardDriver,
+} from "./wireguard/driver.ts";
+export { DeviceError, DeviceError } from "./wireguard/errors.ts";

@@ -1,6 +1,6 @@
 /** The node's WireGuard key: a file that only root can read (kilo.md §9.1), and the public key that belongs to it. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type PublicKey, publicKeyFromBytes, SecretKey } from "../wireguard/index.ts";
 
@@ -101,14 +101,17 @@ export function publicKeyOf(privateKey: SecretKey): PublicKey {
   return key;
 }
 
-/** Never over an existing file; on disk before anybody is told of the key. Without newline, as Kilo writes it. */
+/** Complete and on disk before it has its name, and never over an existing file. Without newline, as Kilo writes it. */
 async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
+  const draft = `${path}.${process.pid}.${randomUUID()}`;
+  const file = await open(draft, "wx", 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
+    await link(draft, path);
   } finally {
     await file.close();
+    await rm(draft, { force: true });
   }
 }
 

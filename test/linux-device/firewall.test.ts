@@ -11,7 +11,7 @@ import {
   firewallWith,
   prefixList,
   setChange,
-} from "../../src/linux/firewall/compliance.ts";
+} from "../../src/linux/firewall/compliance.test-kit.ts";
 import { createFirewallDriver } from "../../src/linux/firewall/driver.ts";
 import { LinkRoles } from "../../src/linux/link-names.ts";
 import { type Firewall, SET_NAMES } from "../../src/mesh/index.ts";

@@ -1,4 +1,4 @@
-import { firewallCompliance } from "./compliance.ts";
+import { firewallCompliance } from "./compliance.test-kit.ts";
 import { createMemoryFirewall } from "./memory.ts";
 
 firewallCompliance("twin", () => {

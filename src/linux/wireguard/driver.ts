@@ -1,7 +1,8 @@
 /** The WireGuard device of a host, whoever serves it: one driver over the kernel's module or over wireguard-go. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DeviceChange, DeviceStatus, PublicKey } from "../../wireguard/index.ts";
 import type { DeviceDriver } from "../ports.ts";
-import { kickChange, renewChange } from "./handshake.ts";
+import { kickOf, renewChange } from "./handshake.ts";
 import { KernelDevice, kernelHasWireguard } from "./kernel.ts";
 import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
 import { assertPortFree } from "./port-probe.ts";
@@ -90,6 +91,9 @@ function kernelBackend(name: string): Backend {
   };
 }
 
+/** wireguard-go hears within 1 ms that its link is up; this is for a machine where it has to wait for a processor. */
+const SETTLE_MS = 100;
+
 class DriverOfDevice implements WireguardDriver {
   readonly kind: "kernel" | "userspace";
   readonly #name: string;
@@ -135,29 +139,28 @@ class DriverOfDevice implements WireguardDriver {
   }
 
   async kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
-    return this.#call(kickChange, publicKeys, signal);
+    const device = await this.read();
+    if (device === undefined) return 0;
+    const { now, later } = kickOf(device, publicKeys);
+    if (now.peers.length > 0) await this.#backend.set(now, signal);
+    if (later.peers.length > 0) {
+      await sleep(SETTLE_MS, undefined, { signal });
+      await this.#backend.set(later, signal);
+    }
+    return peersOf(now);
   }
 
   async renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    const device = await this.read();
     // Without readback every peer seems to be without handshake: renewing them would end their sessions again and again.
-    if (this.#readback === "unusable") return 0;
-    return this.#call(renewChange, publicKeys, signal);
+    if (device === undefined || this.#readback === "unusable") return 0;
+    const change = renewChange(device, publicKeys);
+    if (change.peers.length > 0) await this.#backend.set(change, signal);
+    return peersOf(change);
   }
 
   close(): void {
     this.#backend.close();
-  }
-
-  async #call(
-    plan: typeof kickChange,
-    publicKeys: Iterable<PublicKey>,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const device = await this.read();
-    if (device === undefined) return 0;
-    const change = plan(device, publicKeys);
-    if (change.peers.length > 0) await this.#backend.set(change, signal);
-    return new Set(change.peers.map((peer) => peer.publicKey)).size;
   }
 
   /** The device itself may hold the port already. */
@@ -186,6 +189,10 @@ class DriverOfDevice implements WireguardDriver {
     this.#readback = "unknown";
     this.#applied = EMPTY_DEVICE;
   }
+}
+
+function peersOf(change: DeviceChange): number {
+  return new Set(change.peers.map((peer) => peer.publicKey)).size;
 }
 
 function isEmpty(change: DeviceChange): boolean {

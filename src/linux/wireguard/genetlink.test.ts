@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { addressAt, hostPrefix } from "../../ip/index.ts";
 import { ByteWriter, listAttributes, readAttributes, readU32 } from "../netlink/index.ts";
-import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.ts";
+import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.test-kit.ts";
 import { decodeDevice, encodeGet, encodeSet } from "./genetlink.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

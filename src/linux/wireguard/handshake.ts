@@ -7,12 +7,24 @@
  */
 import type { DeviceChange, DeviceStatus, PeerChange, PeerStatus, PublicKey } from "../../wireguard/index.ts";
 
-/** Any value but 0 will do for the moment in which keepalive is on. */
+/** Seconds. Any value but 0 will do for the moment in which keepalive is on. */
 const ON = 25;
 
-/** Switches keepalive on, then to what it was, for these peers of the device. Peers without an endpoint cannot be called: left alone. */
-export function kickChange(device: DeviceStatus, publicKeys: Iterable<PublicKey>): DeviceChange {
-  return { peers: callable(device, publicKeys).flatMap(edge) };
+/** What makes a device call peers: `now` at once, `later` when the device has surely seen it. */
+export interface Kick {
+  readonly now: DeviceChange;
+  /** Puts keepalive back to what it was. */
+  readonly later: DeviceChange;
+}
+
+/**
+ * Switches keepalive on for these peers of the device, and then to what it was. Not in one step: wireguard-go learns a moment after the kernel
+ * that its link is up, and then calls only peers whose keepalive is on. Peers without an endpoint cannot be called: left alone.
+ */
+export function kickOf(device: DeviceStatus, publicKeys: Iterable<PublicKey>): Kick {
+  const peers = callable(device, publicKeys);
+  const off = peers.filter((peer) => peer.persistentKeepalive === 0);
+  return { now: { peers: peers.flatMap(edge) }, later: { peers: off.map((peer) => keepalive(peer, 0)) } };
 }
 
 /**
@@ -21,13 +33,7 @@ export function kickChange(device: DeviceStatus, publicKeys: Iterable<PublicKey>
  */
 export function renewChange(device: DeviceStatus, publicKeys: Iterable<PublicKey>): DeviceChange {
   const strangers = callable(device, publicKeys).filter((peer) => peer.latestHandshake === 0);
-  return {
-    peers: strangers.flatMap((peer) => [
-      { kind: "remove", publicKey: peer.publicKey },
-      readd(peer),
-      ...edge(peer),
-    ]),
-  };
+  return { peers: strangers.flatMap(anew) };
 }
 
 function callable(device: DeviceStatus, publicKeys: Iterable<PublicKey>): PeerStatus[] {
@@ -35,23 +41,24 @@ function callable(device: DeviceStatus, publicKeys: Iterable<PublicKey>): PeerSt
   return device.peers.filter((peer) => wanted.has(peer.publicKey) && peer.endpoint !== undefined);
 }
 
+/** From off to on: to its own value, if it has one. */
 function edge(peer: PeerStatus): PeerChange[] {
-  const set = (persistentKeepalive: number): PeerChange => ({
-    kind: "update",
-    publicKey: peer.publicKey,
-    persistentKeepalive,
-  });
-  return peer.persistentKeepalive === 0 ? [set(ON), set(0)] : [set(0), set(peer.persistentKeepalive)];
+  if (peer.persistentKeepalive === 0) return [keepalive(peer, ON)];
+  return [keepalive(peer, 0), keepalive(peer, peer.persistentKeepalive)];
 }
 
-/** Without keepalive, so that `edge` finds it off. */
-function readd(peer: PeerStatus): PeerChange {
-  return {
-    kind: "add",
-    publicKey: peer.publicKey,
-    presharedKey: peer.presharedKey,
-    endpoint: peer.endpoint,
-    allowedIPs: peer.allowedIPs,
-    persistentKeepalive: 0,
-  };
+function keepalive(peer: PeerStatus, persistentKeepalive: number): PeerChange {
+  return { kind: "update", publicKey: peer.publicKey, persistentKeepalive };
+}
+
+/** Added without keepalive, so that the edge is one. */
+function anew(peer: PeerStatus): PeerChange[] {
+  const { publicKey, presharedKey, endpoint, allowedIPs } = peer;
+  const back = peer.persistentKeepalive === 0 ? [keepalive(peer, 0)] : [];
+  return [
+    { kind: "remove", publicKey },
+    { kind: "add", publicKey, presharedKey, endpoint, allowedIPs, persistentKeepalive: 0 },
+    ...edge(peer),
+    ...back,
+  ];
 }

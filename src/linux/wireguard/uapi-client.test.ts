@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { publicKey } from "./fixtures.ts";
+import { publicKey } from "./fixtures.test-kit.ts";
 import { isServed, readUserspace, setUserspace } from "./uapi-client.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kilomesh-uapi-"));

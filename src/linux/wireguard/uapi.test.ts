@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import type { DeviceChange } from "../../wireguard/index.ts";
 import { DeviceError } from "./errors.ts";
-import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.ts";
+import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.test-kit.ts";
 import { decodeGet, decodeSetReply, encodeSet } from "./uapi.ts";
 
 const K1 = "01".repeat(32);

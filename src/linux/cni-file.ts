@@ -1,0 +1,153 @@
+/** kg's part of the CNI configuration: the ranges of host-local and the MTU of pods' links (kilo.md §8). */
+import { readFile } from "node:fs/promises";
+import { type Prefix, parsePrefix } from "../ip/index.ts";
+import type { CniState } from "../mesh/index.ts";
+import { replaceFile } from "./cni-file-replace.ts";
+import type { CniFile } from "./ports.ts";
+
+/** Where kubelets look, under the name that Kilo gives it. */
+export const CNI_FILE = "/etc/cni/net.d/10-kilo.conflist";
+
+/** The file cannot be read or written. Code `CNI_IO`. */
+export class CniFileError extends Error {
+  readonly code = "CNI_IO";
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "CniFileError";
+  }
+}
+
+export interface CniFileOptions {
+  /** @default /etc/cni/net.d/10-kilo.conflist */
+  readonly path?: string | undefined;
+}
+
+/**
+ * The file of this host. It is touched only by `read` and `write` (report K-66).
+ *
+ * A missing file is written whole. In an existing one only ranges and MTU of kg's own plugin change: the first whose ipam is host-local; other
+ * plugins, foreign keys and their order stay, also when kg's own values were nonsense (report K-68). A file that is no JSON object with
+ * such a plugin cannot hold kg's values: it is replaced by the whole one.
+ */
+export function createCniFile(options: CniFileOptions = {}): CniFile {
+  const path = options.path ?? CNI_FILE;
+  return {
+    read: async () => {
+      const plugin = ownPlugin(parse(await readText(path)));
+      return plugin === undefined ? undefined : readState(plugin);
+    },
+    write: async (state) => {
+      const text = await readText(path);
+      const wanted = render(parse(text), state);
+      if (text === wanted) return false;
+      const plugin = ownPlugin(parse(text));
+      if (plugin !== undefined && sameState(readState(plugin), state)) return false;
+      await writeText(path, wanted);
+      return true;
+    },
+  };
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** The whole file for a host that has none: the bridge that Kilo uses, so that pods keep their links when the agent is exchanged. */
+function freshConfig(): JsonObject {
+  return {
+    cniVersion: "0.4.0",
+    name: "kilo",
+    plugins: [
+      {
+        name: "kubernetes",
+        type: "bridge",
+        bridge: "kube-bridge",
+        isDefaultGateway: true,
+        forceAddress: true,
+        mtu: 0,
+        ipam: { type: "host-local" },
+      },
+      { type: "portmap", snat: true, capabilities: { portMappings: true } },
+    ],
+  };
+}
+
+function render(existing: unknown, state: CniState): string {
+  const config = ownPlugin(existing) === undefined ? freshConfig() : existing;
+  const plugin = ownPlugin(config);
+  if (plugin !== undefined) {
+    plugin.mtu = state.mtu;
+    const ipam = isObject(plugin.ipam) ? plugin.ipam : {};
+    ipam.ranges = state.ranges.map((range) => [{ subnet: range.text }]);
+    // host-local would hand out the old address beside the ranges.
+    delete ipam.subnet;
+    plugin.ipam = ipam;
+  }
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** The first plugin whose addresses come from host-local. */
+function ownPlugin(config: unknown): JsonObject | undefined {
+  const plugins = isObject(config) ? config.plugins : undefined;
+  if (!Array.isArray(plugins)) return undefined;
+  return plugins
+    .filter(isObject)
+    .find((plugin) => isObject(plugin.ipam) && plugin.ipam.type === "host-local");
+}
+
+/** Undefined when ranges or MTU are missing or nonsense, or when there is more than what kg writes. */
+function readState(plugin: JsonObject): CniState | undefined {
+  const ipam = isObject(plugin.ipam) ? plugin.ipam : {};
+  const { mtu } = plugin;
+  if (typeof mtu !== "number" || !Array.isArray(ipam.ranges) || "subnet" in ipam) return undefined;
+  const ranges: Prefix[] = [];
+  for (const set of ipam.ranges) {
+    const only: unknown = Array.isArray(set) && set.length === 1 ? set[0] : undefined;
+    const subnet = isObject(only) && typeof only.subnet === "string" ? parsePrefix(only.subnet) : undefined;
+    if (subnet === undefined) return undefined;
+    ranges.push(subnet);
+  }
+  return { ranges, mtu };
+}
+
+function sameState(seen: CniState | undefined, wanted: CniState): boolean {
+  if (seen === undefined || seen.mtu !== wanted.mtu) return false;
+  return text(seen.ranges) === text(wanted.ranges);
+}
+
+function text(ranges: readonly Prefix[]): string {
+  return ranges.map((range) => range.text).join(" ");
+}
+
+/** Undefined when there is no such file. */
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if (isObject(cause) && cause.code === "ENOENT") return undefined;
+    throw new CniFileError(`cannot read CNI file ${path}: ${reason(cause)}`, cause);
+  }
+}
+
+async function writeText(path: string, content: string): Promise<void> {
+  try {
+    await replaceFile(path, content, 0o644);
+  } catch (cause) {
+    throw new CniFileError(`cannot write CNI file ${path}: ${reason(cause)}`, cause);
+  }
+}
+
+function parse(content: string | undefined): unknown {
+  try {
+    return content === undefined ? undefined : JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
