@@ -9,13 +9,8 @@
  */
 
 export { CNI_FILE, CniFileError, type CniFileOptions, createCniFile } from "./cni-file.ts";
-export {
-  createFirewallDriver,
-  createFirewallDriver,
-  type FirewallOptions,
-  type FirewallOptions,
-} from "./firewall/driver.ts";
-export { FirewallError, FirewallError } from "./firewall/errors.ts";
+export { createFirewallDriver, type FirewallOptions } from "./firewall/driver.ts";
+export { FirewallError } from "./firewall/errors.ts";
 export { createMemoryFirewall, type MemoryFirewall } from "./firewall/memory.ts";
 export { createHost, type HostOptions } from "./host.ts";
 export {
@@ -26,35 +21,15 @@ export {
 } from "./host-memory.ts";
 export {
   generateKey,
-  generateKey,
-  KEY_FILE,
   KEY_FILE,
   KeyFileError,
-  KeyFileError,
-  loadOrCreateKey,
   loadOrCreateKey,
   type NodeKey,
-  type NodeKey,
-  publicKeyOf,
   publicKeyOf,
 } from "./key-file.ts";
 export { LinkRoles } from "./link-names.ts";
 export { AddonError, NetlinkError } from "./netlink/index.ts";
 export * from "./ports.ts";
-export {
-  findTool,
-  MissingToolError,
-  MissingToolError,
-  requireTools,
-  requireTools,
-  type Tool,
-} from "./tools.ts";
-export {
-  createDeviceDriver,
-  createDeviceDriver,
-  type DeviceOptions,
-  type DeviceOptions,
-  type WireguardDriver,
-  type WireguardDriver,
-} from "./wireguard/driver.ts";
-export { DeviceError, DeviceError } from "./wireguard/errors.ts";
+export { findTool, MissingToolError, requireTools, type Tool } from "./tools.ts";
+export { createDeviceDriver, type DeviceOptions, type WireguardDriver } from "./wireguard/driver.ts";
+export { DeviceError } from "./wireguard/errors.ts";
