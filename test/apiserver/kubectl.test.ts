@@ -39,7 +39,7 @@ describe("kubectl", () => {
   const running: ChildProcess[] = [];
 
   before(async () => {
-    kubectl = execFileSync("scripts/kubectl.sh", {
+    kubectl = execFileSync("sh", ["scripts/kubectl.sh"], {
       encoding: "utf8",
       env: { ...process.env, KILOMESH_KUBECTL: "fetched" },
     }).trim();

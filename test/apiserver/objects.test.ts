@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import {
+  ApiError,
   type ApiObject,
   type ApiServer,
   type JsonMap,
@@ -269,6 +270,15 @@ describe("objects", () => {
     ];
     const spec = { group: "example.com", names, scope: "Cluster", versions };
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const ruled = structuredClone(spec);
+    Object.assign(ruled.versions[0]?.schema.openAPIV3Schema ?? {}, {
+      "x-kubernetes-validations": [{ rule: "true" }],
+    });
+    const warned = await send(server, "POST", `${crds}?dryRun=All`, {
+      metadata: { name: "lates.example.com" },
+      spec: ruled,
+    });
+    assert.match(String(warned.headers.warning), /CEL rules\) are not checked/);
     const wrong = await send(server, "POST", crds, { metadata: { name: "wrong.example.com" }, spec });
     assert.match(String(wrong.body.message), /metadata.name: Invalid value: "wrong.example.com"/);
     const made = await send(server, "POST", crds, { metadata: { name: "lates.example.com" }, spec });
@@ -289,6 +299,21 @@ describe("objects", () => {
     assert.ok((nodes.body.items as ApiObject[]).every((item) => item.kind === undefined));
     const peers = await send(server, "GET", PEERS);
     assert.ok((peers.body.items as ApiObject[]).every((item) => item.kind === "Peer"));
+  });
+
+  it("direct access validates too, and names a kind it does not know", () => {
+    const isCode = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code;
+    assert.throws(() => server.put(peer("direct", { allowedIPs: [] })), isCode("Invalid"));
+    assert.throws(() => server.get({ apiVersion: "v1", kind: "Service", name: "s" }), isCode("NotFound"));
+    server.put(peer("direct"));
+    const { uid, creationTimestamp } = server.put(
+      peer("direct", { allowedIPs: [], publicKey: "other" }),
+    ).metadata;
+    const found = server.get({ apiVersion: "kilo.squat.ai/v1alpha1", kind: "Peer", name: "direct" });
+    assert.deepEqual([found?.metadata.uid, found?.metadata.creationTimestamp], [uid, creationTimestamp]);
+    assert.deepEqual(found?.spec, { allowedIPs: [], publicKey: "other" });
+    assert.ok(server.delete({ apiVersion: "kilo.squat.ai/v1alpha1", kind: "Peer", name: "direct" }));
+    assert.ok(!server.delete({ apiVersion: "kilo.squat.ai/v1alpha1", kind: "Peer", name: "direct" }));
   });
 
   it("events are bounded: the oldest goes", async () => {

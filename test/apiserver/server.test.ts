@@ -1,7 +1,8 @@
 /** The server itself: who may ask, what is counted, how it is away and back. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
-import { request } from "node:https";
+import { get } from "node:http";
+import { Agent, request } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import {
   type ApiServer,
   CertificateError,
   type Certificates,
+  ListenError,
   makeCertificates,
   startApiServer,
 } from "../../src/lab/apiserver/index.ts";
@@ -136,10 +138,9 @@ describe("away and back", () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const { port } = holder.address() as { port: number };
-    await assert.rejects(startApiServer({ port }), {
-      code: "LISTEN",
-      message: new RegExp(`cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`),
-    });
+    const taken = new RegExp(`cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`);
+    const refusal = (error: unknown): boolean => error instanceof ListenError && taken.test(error.message);
+    await assert.rejects(startApiServer({ port }), refusal);
     holder.close();
   });
 
@@ -151,6 +152,26 @@ describe("away and back", () => {
     assert.equal(status, 200);
     await server.close();
     await rm(folder, { recursive: true });
+  });
+});
+
+describe("malformed requests", () => {
+  it("a path nobody can read is answered, and the server goes on", async () => {
+    const server = await startApiServer();
+    const raw = (path: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(server.url);
+        get({ hostname, port, path, agent: false }, (response) => resolve(response.resume().statusCode)).on(
+          "error",
+          reject,
+        );
+      });
+    assert.equal(await raw("//"), 404);
+    assert.equal(await raw("/api/v1/nodes/%zz"), 400);
+    assert.equal(await raw("/api/v1/nodes/a%2Fb"), 404);
+    assert.equal(await raw("//api//v1/nodes"), 404);
+    assert.equal((await send(server, "GET", NODES)).status, 200);
+    await server.close();
   });
 });
 
@@ -186,6 +207,11 @@ describe("TLS", () => {
     assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
     assert.equal(await status({ ...made.clients.admin }), 200);
     assert.deepEqual(Object.keys(server.stats().clients), ["admin"]);
+  });
+
+  it("a resumed TLS session is the same user", async () => {
+    const agent = new Agent({ keepAlive: false, ca: made.ca, ...made.clients.admin });
+    for (let count = 0; count < 3; count += 1) assert.equal(await status({ agent }), 200);
   });
 
   it("no certificate, and one of another authority, are nobody", async () => {

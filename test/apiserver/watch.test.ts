@@ -87,19 +87,31 @@ describe("watches", () => {
     watcher.close();
   });
 
-  it("from before the remembered events: 410 Expired", async () => {
+  it("from before the remembered events: an ERROR event with code 410, and the end", async () => {
     const from = put("old");
     for (let count = 0; count < 25; count += 1) put("old", { count: String(count) });
-    const refused = await send(server, "GET", `${NODES}?watch=true&resourceVersion=${from}`);
-    assert.deepEqual([refused.status, refused.body.reason, refused.body.code], [410, "Expired", 410]);
+    const early = await open(`&resourceVersion=${from}`);
+    const { type, object } = await early.next();
+    assert.deepEqual([type, object.kind, object.reason, object.code], ["ERROR", "Status", "Expired", 410]);
+    await early.ended();
     const fresh = String(server.revision());
     put("old", { again: "1" });
     server.compact();
-    const compacted = await send(server, "GET", `${NODES}?watch=true&resourceVersion=${fresh}`);
-    assert.equal(compacted.status, 410);
-    const future = await send(server, "GET", `${NODES}?watch=true&resourceVersion=999999`);
-    assert.equal(future.status, 410);
+    const compacted = await open(`&resourceVersion=${fresh}`);
+    assert.equal((await compacted.next()).object.code, 410);
+    const future = await open("&resourceVersion=999999");
+    assert.equal((await future.next()).object.code, 410);
     remove("old");
+  });
+
+  it("the same as HTTP status 410, where that is asked for", async () => {
+    const other = await startApiServer({ expiredWatch: "status" });
+    const from = String(other.revision());
+    other.put({ apiVersion: "v1", kind: "Node", metadata: { name: "a" } });
+    other.compact();
+    const refused = await send(other, "GET", `${NODES}?watch=true&resourceVersion=${from}`);
+    assert.deepEqual([refused.status, refused.body.reason, refused.body.code], [410, "Expired", 410]);
+    await other.close();
   });
 
   it("ends after timeoutSeconds, and when the server drops its watches", async () => {

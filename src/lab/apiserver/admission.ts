@@ -47,7 +47,7 @@ export function admit(resource: Resource, object: ApiObject, mode: FieldValidati
     const complete = completeBuiltIn(resource, object, now);
     if (resource.plural === "customresourcedefinitions") issues.push(...definitionIssues(complete));
     if (issues.length > 0) throw invalid(resource, name, issues);
-    return { object: complete, warnings: [] };
+    return { object: complete, warnings: ignoredRules(complete) };
   }
   const { schema } = resource.custom;
   const { value, unknown } = prune(schema, object);
@@ -59,6 +59,12 @@ export function admit(resource: Resource, object: ApiObject, mode: FieldValidati
   const warnings = mode === "Ignore" ? [] : unknown.map((field) => `unknown field "${field}"`);
   const { apiVersion, kind, metadata } = object;
   return { object: { ...asMap(filled), apiVersion, kind, metadata }, warnings };
+}
+
+function ignoredRules(object: ApiObject): string[] {
+  const definition = object.kind === "CustomResourceDefinition";
+  if (!definition || !JSON.stringify(object.spec).includes('"x-kubernetes-validations"')) return [];
+  return ["x-kubernetes-validations (CEL rules) are not checked by the lab's embedded API server"];
 }
 
 function strictDecodingError(resource: Resource, unknown: readonly string[]): Error {

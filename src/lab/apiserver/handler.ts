@@ -21,7 +21,8 @@ export async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? "/", "http://lab");
+  // A path that begins with two slashes would be read as a host.
+  const url = new URL(`http://lab${request.url?.startsWith("/") ? request.url : "/"}`);
   const user = identify(parts, request, url.pathname);
   const known = user instanceof ApiError ? undefined : user;
   const counter = parts.stats.client(clientName(request, known));

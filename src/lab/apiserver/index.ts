@@ -22,18 +22,11 @@ import { ApiError } from "./status.ts";
 import { makeKey, Store } from "./store.ts";
 import { FIXED_NAMESPACES, Writer } from "./writes.ts";
 
-export type { Access, Authorizer, User } from "./auth.ts";
-export {
-  CertificateError,
-  type CertificateOptions,
-  type Certificates,
-  type KeyPair,
-  makeCertificates,
-} from "./certificates.ts";
-export type { ApiObject, Json, JsonMap, ObjectMeta } from "./json.ts";
-export type { ApiServerOptions, PauseMode, ServerTls } from "./options.ts";
+export type { Access, User } from "./auth.ts";
+export { CertificateError, type Certificates, makeCertificates } from "./certificates.ts";
+export type { ApiObject, JsonMap } from "./json.ts";
+export type { ApiServerOptions } from "./options.ts";
 export { ListenError } from "./server.ts";
-export type { ClientStats, Stats } from "./stats.ts";
 export { ApiError } from "./status.ts";
 
 /** Names an object for direct access: as in its manifest. */
@@ -113,6 +106,7 @@ class EmbeddedServer implements ApiServer {
       watchSetting: {
         store,
         bookmarkInterval: options.bookmarkInterval ?? DEFAULTS.bookmarkInterval,
+        expiredWatch: options.expiredWatch ?? "event",
         maxBuffered: options.maxBuffered ?? DEFAULTS.maxBuffered,
       },
       maxBody: options.maxBody ?? DEFAULTS.maxBody,

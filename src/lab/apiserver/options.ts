@@ -23,7 +23,7 @@ export interface ApiServerOptions {
   readonly socketPath?: string;
   /** Certificate and key (default: none, plain HTTP). */
   readonly tls?: ServerTls;
-  /** Bearer tokens and whose they are. Default: nobody has to authenticate. */
+  /** Bearer tokens and whose they are; read anew for each request, so they may change. Default: nobody has to authenticate. */
   readonly tokens?: Readonly<Record<string, User>>;
   /** Decides on each request (default: all are allowed). */
   readonly authorizer?: Authorizer;
@@ -31,6 +31,11 @@ export interface ApiServerOptions {
   readonly objects?: readonly JsonMap[];
   /** Events remembered for each resource; a watch from before them is answered with 410 (default: 1000). */
   readonly historyLength?: number;
+  /**
+   * How a watch from forgotten times is told so: an ERROR event with code 410 in a stream that began with 200 (`event`, the
+   * default, as the watch cache of Kubernetes does) or the HTTP status 410 (`status`, as Kubernetes does without that cache).
+   */
+  readonly expiredWatch?: "event" | "status";
   /** Milliseconds between the bookmarks of a watch (default: 5000; Kubernetes: about a minute). */
   readonly bookmarkInterval?: number;
   /** Bytes of changes that may wait for a slow watcher before it is cut (default: 8 MiB, some 800 nodes of a real cluster). */

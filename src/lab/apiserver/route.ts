@@ -1,6 +1,6 @@
 /** What a request is about: the resource, place and verb behind its method and path. */
 import { apiVersionOf, type Registry, SERVED } from "./resources.ts";
-import { type ApiError, methodNotAllowed, notServed } from "./status.ts";
+import { type ApiError, badRequest, methodNotAllowed, notServed } from "./status.ts";
 import type { Place } from "./writes.ts";
 
 /** A request for a resource. `verb` is Kubernetes' own word, as authorizers and counters know it. */
@@ -44,7 +44,7 @@ function placeOf(registry: Registry, path: string): Place {
   const parts = path
     .split("/")
     .filter((part) => part !== "")
-    .map(decodeURIComponent);
+    .map((part) => decode(part, path));
   const core = parts[0] === "api";
   const [group, version = "", ...rest] = core ? ["", ...parts.slice(1)] : parts.slice(1);
   const inNamespace =
@@ -64,6 +64,14 @@ function placeOf(registry: Registry, path: string): Place {
     ...(name !== undefined && { name }),
     ...(subresource !== undefined && { subresource }),
   };
+}
+
+function decode(part: string, path: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw badRequest(`cannot read the path ${path}: a percent sign without two hexadecimal digits`);
+  }
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);

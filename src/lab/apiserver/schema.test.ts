@@ -89,6 +89,25 @@ describe("schema validation, in the words of Kubernetes", () => {
       ['x[k]: Invalid value: "integer": x[k] in body must be of type string: "integer"'],
     ],
     ["int or string", property({ "x-kubernetes-int-or-string": true }), { x: "80%" }, []],
+    [
+      "anyOf",
+      property({ anyOf: [{ type: "integer" }, { ...text, pattern: "^a" }] }),
+      { x: "b" },
+      ['x: Invalid value: "string": x in body must validate at least one schema (anyOf)'],
+    ],
+    [
+      "oneOf",
+      property({ type: "object", oneOf: [{ required: ["a"] }, { required: ["b"] }] }),
+      { x: { a: 1, b: 2 } },
+      ['x: Invalid value: "object": x in body must validate one and only one schema (oneOf)'],
+    ],
+    [
+      "not",
+      property({ type: "object", not: { required: ["a"] } }),
+      { x: { a: 1 } },
+      ['x: Invalid value: "object": x in body must not validate the schema (not)'],
+    ],
+    ["allOf", property({ allOf: [{ required: ["a"] }] }), { x: {} }, ["x.a: Required value"]],
     ["format is ignored", property({ type: "string", format: "ipv4" }), { x: "no" }, []],
   ];
   for (const [what, schema, value, wanted] of cases) {

@@ -2,7 +2,7 @@
  * Structural schemas of CRDs (OpenAPI v3): what does not fit, and in the words of Kubernetes.
  *
  * Served: type, required, properties, additionalProperties, items, enum, pattern, minimum, maximum, minLength, maxLength,
- * minItems, maxItems, nullable, x-kubernetes-int-or-string. `format` and CEL rules (`x-kubernetes-validations`) are ignored.
+ * minItems, maxItems, nullable, allOf, anyOf, oneOf, not, x-kubernetes-int-or-string. `format` and CEL rules (`x-kubernetes-validations`) are ignored.
  */
 import { asList, asMap, asText, isMap, type Json, type JsonMap } from "./json.ts";
 import type { FieldIssue } from "./status.ts";
@@ -12,7 +12,11 @@ export function schemaIssues(schema: JsonMap, value: Json, path = ""): FieldIssu
   if (value === null)
     return schema.nullable === true || schema.type === undefined ? [] : [wrongType(schema, value, path)];
   if (!fitsType(schema, value)) return [wrongType(schema, value, path)];
-  const issues = [...enumIssues(schema, value, path), ...valueIssues(schema, value, path)];
+  const issues = [
+    ...enumIssues(schema, value, path),
+    ...valueIssues(schema, value, path),
+    ...combinedIssues(schema, value, path),
+  ];
   if (Array.isArray(value)) {
     const items = asMap(schema.items);
     return [...issues, ...value.flatMap((item, index) => schemaIssues(items, item, `${path}[${index}]`))];
@@ -72,6 +76,22 @@ function enumIssues(schema: JsonMap, value: Json, path: string): FieldIssue[] {
   const list = allowed.map((item) => JSON.stringify(item)).join(", ");
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
   return [{ field: path, reason: "FieldValueNotSupported", message }];
+}
+
+function combinedIssues(schema: JsonMap, value: Json, path: string): FieldIssue[] {
+  const fits = (part: Json): boolean => schemaIssues(asMap(part), value, path).length === 0;
+  const issues = asList(schema.allOf).flatMap((part) => schemaIssues(asMap(part), value, path));
+  const broken = (rule: string): void => {
+    const shown = `Invalid value: "${typeOf(value)}"`;
+    issues.push({ field: path, reason: "FieldValueInvalid", message: `${shown}: ${path} in body ${rule}` });
+  };
+  const any = asList(schema.anyOf);
+  if (any.length > 0 && !any.some(fits)) broken("must validate at least one schema (anyOf)");
+  const one = asList(schema.oneOf);
+  if (one.length > 0 && one.filter(fits).length !== 1)
+    broken("must validate one and only one schema (oneOf)");
+  if (isMap(schema.not) && fits(schema.not)) broken("must not validate the schema (not)");
+  return issues;
 }
 
 function valueIssues(schema: JsonMap, value: Json, path: string): FieldIssue[] {

@@ -15,6 +15,8 @@ export interface WatchSetting {
   readonly bookmarkInterval: number;
   /** Bytes that may wait for a slow client, besides the present state it asked for, before its watch is cut. */
   readonly maxBuffered: number;
+  /** How a watch from forgotten times is told so. */
+  readonly expiredWatch: "event" | "status";
 }
 
 /** One watch request. `render` gives the object as the client wants it (as it is, or as a Table). */
@@ -27,6 +29,8 @@ export interface WatchRequest {
 
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as in Kubernetes. */
 const DEFAULT_TIMEOUT_SECONDS = 1800;
+
+const HEADERS = { "Content-Type": "application/json", "Cache-Control": "no-cache, private" };
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
@@ -57,31 +61,18 @@ export class Watch {
     this.#selector = querySelector(request.resource, request.namespace, request.query);
   }
 
-  /** Sends what there is and subscribes to what comes. Throws 400 and 410; after that only the stream tells. */
+  /** Sends what there is and subscribes to what comes. Throws 400 and 422, and 410 where that is wanted as a status. */
   start(): void {
-    const { store } = this.#setting;
-    const { resource, query } = this.#request;
-    const from = startOf(query, store.revision);
-    const pending: StoredEvent[] = [];
-    let live = false;
-    this.#unsubscribe = store.subscribe(storeName(resource), from.revision, (event) => {
-      if (live) this.#deliver(event);
-      else pending.push(event);
-    });
-    this.#response.writeHead(200, {
-      "Content-Type": "application/json",
-      "Cache-Control": "no-cache, private",
-    });
-    this.#response.flushHeaders();
-    this.#response.on("close", () => this.end());
-    this.#counter.watching(1);
-    this.#response.cork();
-    if (from.initial) this.#sendInitial(from.markEnd);
-    for (const event of pending) this.#deliver(event);
-    this.#response.uncork();
-    this.#mayWait = this.#setting.maxBuffered + this.#response.writableLength;
-    live = true;
-    this.#startTimers();
+    try {
+      this.#begin();
+    } catch (error) {
+      const asEvent =
+        error instanceof ApiError && error.httpStatus === 410 && this.#setting.expiredWatch === "event";
+      if (!asEvent) throw error;
+      this.#counter.failed();
+      this.#response.writeHead(200, HEADERS);
+      this.#response.end(`${JSON.stringify({ type: "ERROR", object: error.toStatus() })}\n`);
+    }
   }
 
   /** Ends the stream as a server does that wants the client to come again. */
@@ -98,6 +89,29 @@ export class Watch {
     this.#unsubscribe?.();
     for (const timer of this.#timers) clearInterval(timer);
     this.#counter.watching(-1);
+  }
+
+  #begin(): void {
+    const { store } = this.#setting;
+    const { resource, query } = this.#request;
+    const from = startOf(query, store.revision);
+    const pending: StoredEvent[] = [];
+    let live = false;
+    this.#unsubscribe = store.subscribe(storeName(resource), from.revision, (event) => {
+      if (live) this.#deliver(event);
+      else pending.push(event);
+    });
+    this.#response.writeHead(200, HEADERS);
+    this.#response.flushHeaders();
+    this.#response.on("close", () => this.end());
+    this.#counter.watching(1);
+    this.#response.cork();
+    if (from.initial) this.#sendInitial(from.markEnd);
+    for (const event of pending) this.#deliver(event);
+    this.#response.uncork();
+    this.#mayWait = this.#setting.maxBuffered + this.#response.writableLength;
+    live = true;
+    this.#startTimers();
   }
 
   #startTimers(): void {
