@@ -43,19 +43,19 @@ export const MAKE_LINK: LinkChange = {
   create: true,
   mtu: 1380,
   up: true,
-  addAddresses: [onLink("10.4.0.1/16"), onLink("fd04::1/64")],
+  addAddresses: [onLink("10.46.0.1/16"), onLink("fd04::1/64")],
   removeAddresses: [],
 };
 
 const ROUTES: readonly Route[] = [
-  unicast("10.2.1.0/24", { gateway: "10.4.0.2", source: "10.0.0.1" }),
-  unicast("10.2.2.0/24", { gateway: "10.4.0.3" }),
-  unicast("192.168.0.2/32", { gateway: "10.4.0.2", source: "10.0.0.1", metric: 50 }),
+  unicast("10.42.1.0/24", { gateway: "10.46.0.2", source: "10.0.0.1" }),
+  unicast("10.42.2.0/24", { gateway: "10.46.0.3" }),
+  unicast("192.168.0.2/32", { gateway: "10.46.0.2", source: "10.0.0.1", metric: 50 }),
   unicast("10.5.0.1/32", { source: "10.0.0.1" }),
-  unicast("10.2.3.0/24", { gateway: "10.0.0.7", link: "private" }),
+  unicast("10.42.3.0/24", { gateway: "10.0.0.7", link: "private" }),
   unicast("10.0.0.7/32", { gateway: "10.0.0.7", link: "private", table: POLICY_TABLE, source: "10.0.0.1" }),
-  unreachable("10.4.0.0/16"),
-  unreachable("10.2.1.0/24"),
+  unreachable("10.46.0.0/16"),
+  unreachable("10.42.1.0/24"),
   unicast("fd02:1::/64", { gateway: "fd04::2", source: "fd00::1" }),
   unicast("fd02:2::/64", { gateway: "fd04::3" }),
   unicast("fd05::1/128", { source: "fd00::1", metric: 77 }),
@@ -65,15 +65,15 @@ const ROUTES: readonly Route[] = [
 ];
 
 const RULES: readonly Rule[] = [
-  { priority: RULE_PRIORITY, from: prefix("10.2.0.0/24"), to: prefix("10.0.0.7/32"), table: POLICY_TABLE },
+  { priority: RULE_PRIORITY, from: prefix("10.42.0.0/24"), to: prefix("10.0.0.7/32"), table: POLICY_TABLE },
   { priority: RULE_PRIORITY, to: prefix("10.0.0.7/32"), inputLink: "mesh", table: POLICY_TABLE },
   { priority: RULE_PRIORITY, to: prefix("fd00::7/128"), table: POLICY_TABLE },
 ];
 
 const FIREWALL: Firewall = {
   sets: {
-    masquerade_from: [prefix("10.2.0.0/24")],
-    keep_source: [prefix("10.2.0.0/16"), prefix("fd02::/16")],
+    masquerade_from: [prefix("10.42.0.0/24")],
+    keep_source: [prefix("10.42.0.0/16"), prefix("fd02::/16")],
     location_ips: [],
     location_nodes: [],
     remote_internal: [prefix("192.168.0.2/32")],
@@ -114,12 +114,12 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       const { mesh } = await driver.read();
       assert.equal(mesh?.up, true);
       assert.equal(mesh?.mtu, 1380);
-      assert.deepEqual(mesh?.addresses.map((on) => on.text).sort(), ["10.4.0.1/16", "fd04::1/64"]);
+      assert.deepEqual(mesh?.addresses.map((on) => on.text).sort(), ["10.46.0.1/16", "fd04::1/64"]);
       const device = await driver.readDevice();
       assert.equal(device?.listenPort, 51820);
       assert.deepEqual(
         device?.peers.map((peer) => peer.allowedIPs.map((ip) => ip.text)),
-        [["10.2.1.0/24", "10.4.0.2/32"]],
+        [["10.42.1.0/24", "10.46.0.2/32"]],
       );
     });
 
@@ -174,9 +174,9 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
     it("replaces an own route in its place, also when it gains or loses its gateway", async () => {
       await apply({ mesh: MAKE_LINK, setRoutes: ROUTES });
       const changed = [
-        unicast("10.2.1.0/24", { gateway: "10.4.0.9" }),
-        unicast("10.5.0.1/32", { gateway: "10.4.0.9", source: "10.0.0.1" }),
-        unicast("10.2.2.0/24", {}),
+        unicast("10.42.1.0/24", { gateway: "10.46.0.9" }),
+        unicast("10.5.0.1/32", { gateway: "10.46.0.9", source: "10.0.0.1" }),
+        unicast("10.42.2.0/24", {}),
         unicast("fd02:1::/64", { gateway: "fd04::9" }),
         unicast("fd02:2::/64", {}),
         unicast("fd05::1/128", { gateway: "fd04::9", metric: 77 }),
@@ -188,7 +188,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
 
     it("B50: a foreign route in the way is left alone and named, and the others are set", async () => {
       await apply({ mesh: MAKE_LINK });
-      await subject.addForeignRoute("10.2.1.0/24");
+      await subject.addForeignRoute("10.42.1.0/24");
       await subject.addForeignRoute("fd02:1::/64");
       const failures = await apply({ setRoutes: ROUTES });
       assert.deepEqual(
@@ -200,17 +200,17 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       );
       assert.match(
         failures[0]?.message ?? "",
-        /^cannot add route 10\.2\.1\.0\/24 .*foreign route 10\.2\.1\.0\/24/,
+        /^cannot add route 10\.42\.1\.0\/24 .*foreign route 10\.42\.1\.0\/24/,
       );
       assert.match(failures[1]?.message ?? "", /foreign route fd02:1::\/64/);
-      assert.equal(await subject.hasForeignRoute("10.2.1.0/24"), true);
+      assert.equal(await subject.hasForeignRoute("10.42.1.0/24"), true);
       assert.equal(await subject.hasForeignRoute("fd02:1::/64"), true);
       assert.equal((await driver.read()).routes.length, ROUTES.length - 2);
     });
 
     it("removing an own route leaves a foreign one to the same destination", async () => {
       await apply({ mesh: MAKE_LINK });
-      const own = unicast("10.9.0.0/24", { gateway: "10.4.0.2", metric: 5 });
+      const own = unicast("10.9.0.0/24", { gateway: "10.46.0.2", metric: 5 });
       await subject.addForeignRoute("10.9.0.0/24");
       await apply({ setRoutes: [own] });
       assert.deepEqual(await apply({ removeRoutes: [own] }), []);
@@ -223,9 +223,9 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
     it("B10, B11: a route that the kernel refuses fails alone", async () => {
       await apply({ mesh: MAKE_LINK });
       const bad = [
-        unicast("10.9.1.0/24", { gateway: "10.4.0.2", source: "10.99.99.99" }),
-        unicast("fd09::/64", { gateway: "10.4.0.2" }),
-        unicast("10.9.2.0/24", { gateway: "10.4.0.2", link: "tunnel" }),
+        unicast("10.9.1.0/24", { gateway: "10.46.0.2", source: "10.99.99.99" }),
+        unicast("fd09::/64", { gateway: "10.46.0.2" }),
+        unicast("10.9.2.0/24", { gateway: "10.46.0.2", link: "tunnel" }),
       ];
       const failures = await apply({ setRoutes: [...bad, ...ROUTES] });
       assert.deepEqual(failures.map((failure) => failure.subject.split(" ")[0]).sort(), [
@@ -241,12 +241,12 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       await apply({ mesh: MAKE_LINK, setRoutes: ROUTES });
       const mesh: LinkChange = {
         create: false,
-        addAddresses: [onLink("10.4.0.5/16"), onLink("fd04::5/64")],
-        removeAddresses: [onLink("10.4.0.1/16"), onLink("fd04::1/64")],
+        addAddresses: [onLink("10.46.0.5/16"), onLink("fd04::5/64")],
+        removeAddresses: [onLink("10.46.0.1/16"), onLink("fd04::1/64")],
       };
       assert.deepEqual(await apply({ mesh }), []);
       const state = await driver.read();
-      assert.deepEqual(state.mesh?.addresses.map((on) => on.text).sort(), ["10.4.0.5/16", "fd04::5/64"]);
+      assert.deepEqual(state.mesh?.addresses.map((on) => on.text).sort(), ["10.46.0.5/16", "fd04::5/64"]);
       assert.deepEqual(texts(state.routes), texts(ROUTES));
     });
 
@@ -255,7 +255,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       const mesh: LinkChange = {
         create: false,
         addAddresses: MAKE_LINK.addAddresses,
-        removeAddresses: [onLink("10.4.0.77/16")],
+        removeAddresses: [onLink("10.46.0.77/16")],
       };
       assert.deepEqual(await apply({ mesh }), []);
     });
@@ -281,7 +281,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       const events = listen(driver);
       await subject.settle();
       events.length = 0;
-      await subject.removeOwnRoute("10.2.2.0/24");
+      await subject.removeOwnRoute("10.42.2.0/24");
       await subject.removeOwnRoute("fd02:2::/64");
       await subject.settle();
       assert.ok(events.includes("routes"), `told: ${events}`);
@@ -289,7 +289,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
 
     it("tells when a foreign route that was in the way has gone, and of no other foreign route", async () => {
       await apply({ mesh: MAKE_LINK });
-      await subject.addForeignRoute("10.2.1.0/24");
+      await subject.addForeignRoute("10.42.1.0/24");
       await apply({ setRoutes: ROUTES });
       const events = listen(driver);
       await subject.settle();
@@ -298,7 +298,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       await subject.removeForeignRoute("10.77.0.0/24");
       await subject.settle();
       assert.deepEqual(events, []);
-      await subject.removeForeignRoute("10.2.1.0/24");
+      await subject.removeForeignRoute("10.42.1.0/24");
       await subject.settle();
       assert.deepEqual(events, ["routes"]);
     });
@@ -323,7 +323,7 @@ export function describeHostDriver(name: string, make: () => Promise<HostSubject
       assert.equal(removed.filter((line) => line.startsWith("route ")).length, ROUTES.length);
       assert.equal(removed.filter((line) => line.startsWith("rule ")).length, RULES.length);
       assert.ok(
-        removed.includes("route 10.2.1.0/24 via 10.4.0.2 dev kilo0 src 10.0.0.1"),
+        removed.includes("route 10.42.1.0/24 via 10.46.0.2 dev kilo0 src 10.0.0.1"),
         removed.join("\n"),
       );
       assert.equal(removed.length, ROUTES.length + RULES.length + 2);
@@ -367,7 +367,7 @@ export const DEVICE_CHANGE = {
             kind: "add" as const,
             publicKey: PEER_KEY,
             endpoint: socketEndpoint(address("192.0.2.1"), 51820),
-            allowedIPs: [prefix("10.2.1.0/24"), prefix("10.4.0.2/32")],
+            allowedIPs: [prefix("10.42.1.0/24"), prefix("10.46.0.2/32")],
             persistentKeepalive: 0,
           },
         ],
@@ -376,7 +376,7 @@ export const DEVICE_CHANGE = {
 /** Many routes through the mesh link, each of its own /24 below 10.128.0.0/9. */
 export function manyRoutes(count: number): Route[] {
   return Array.from({ length: count }, (_, i) =>
-    unicast(`10.${128 + Math.floor(i / 256)}.${i % 256}.0/24`, { gateway: "10.4.0.2", source: "10.0.0.1" }),
+    unicast(`10.${128 + Math.floor(i / 256)}.${i % 256}.0/24`, { gateway: "10.46.0.2", source: "10.0.0.1" }),
   );
 }
 

@@ -65,7 +65,7 @@ function subjectOf(host: MemoryHost): HostSubject {
       };
       kernel.routes.push({ route, protocol: FOREIGN });
       // The driver under test wants this place; the twin's events are the test's to tell.
-      if (text === "10.2.1.0/24") waiting.add(text);
+      if (text === "10.42.1.0/24") waiting.add(text);
     },
     removeForeignRoute: async (text) => {
       kernel.routes = kernel.routes.filter((entry) => !isForeign(entry, text));

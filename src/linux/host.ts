@@ -3,24 +3,14 @@ import type { CniState, HostChanges, HostState, LinkChange, MeshLink, TunnelLink
 import type { DeviceChange, DeviceStatus } from "../wireguard/index.ts";
 import { HostEvents } from "./host-events.ts";
 import { readFacts } from "./host-facts.ts";
-import { failureOf, refusal } from "./host-failure.ts";
+import { failureOf } from "./host-failure.ts";
 import { removeEverything } from "./host-removal.ts";
 import type { LinkRoles } from "./link-names.ts";
-import { type Link, listLinks, mtuRequest, promoteSecondariesRequest, upRequest } from "./links.ts";
-import {
-  addAddressRequest,
-  type LinkAddress,
-  listAddresses,
-  removeAddressRequest,
-} from "./links-addresses.ts";
+import { type Link, listLinks } from "./links.ts";
+import { type LinkAddress, listAddresses } from "./links-addresses.ts";
 import { LinksByRole } from "./links-by-role.ts";
-import {
-  isNetlinkError,
-  NETLINK_ROUTE,
-  type NetlinkPort,
-  type NetlinkRequest,
-  NetlinkSocket,
-} from "./netlink/index.ts";
+import { findForChange, finishLink, type LinkJob, prepareLink } from "./links-change.ts";
+import { NETLINK_ROUTE, type NetlinkPort, NetlinkSocket } from "./netlink/index.ts";
 import type {
   ApplyFailure,
   CniFile,
@@ -83,10 +73,11 @@ class Host implements HostDriver {
   }
 
   async read(): Promise<HostState> {
+    // What cannot be read counts as missing: writing it anew either mends it or fails with the reason, and the rest converges.
     const [device, firewall, cni] = await Promise.all([
       this.#device.read(),
-      this.#firewall.read(),
-      this.#cni?.read(),
+      this.#firewall.read().catch(() => undefined),
+      this.#cni?.read().catch(() => undefined),
     ]);
     const links = LinksByRole.read(this.#socket, this.#links);
     const addresses = listAddresses(this.#socket);
@@ -126,7 +117,8 @@ class Host implements HostDriver {
     const failures: ApplyFailure[] = [];
     await this.#applyMesh(changes, failures, signal);
     if (changes.tunnel !== undefined) this.#applyTunnel(changes.tunnel, failures);
-    this.#setRoutesAndRules(changes, failures);
+    this.#guard(failures, "route", () => this.#setRoutes(changes, failures));
+    this.#guard(failures, "rule", () => this.#addRules(changes, failures));
     const { firewall, cni } = changes;
     if (firewall !== undefined) {
       await this.#attempt(failures, "firewall", firewall.kind, signal, async () => {
@@ -134,7 +126,8 @@ class Host implements HostDriver {
         this.#driverCalls++;
       });
     }
-    this.#removeRoutesAndRules(changes, failures);
+    this.#guard(failures, "route", () => this.#removeRoutes(changes, failures));
+    this.#guard(failures, "rule", () => this.#removeRules(changes, failures));
     if (cni !== undefined) await this.#writeCni(cni, failures, signal);
     return failures;
   }
@@ -173,79 +166,54 @@ class Host implements HostDriver {
       if (!made) return;
       this.#driverCalls++;
     }
-    const link = mesh === undefined ? undefined : this.#findLink("mesh", failures);
-    if (mesh?.create === true && link !== undefined) this.#events?.expectLink(link);
-    if (mesh !== undefined && link !== undefined) this.#prepareLink("mesh", link, mesh, failures);
+    const job = mesh === undefined ? undefined : this.#linkJob("mesh", mesh, failures);
+    const link = job === undefined ? undefined : findForChange(job, this.#links);
+    if (job !== undefined && link !== undefined) {
+      if (job.change.create) job.expect(link);
+      prepareLink(job, link);
+    }
     if (device !== undefined && hasContent(device)) {
       await this.#attempt(failures, "device", name, signal, async () => {
         await this.#device.apply(device, signal);
         this.#driverCalls++;
       });
     }
-    if (mesh !== undefined && link !== undefined) this.#finishLink("mesh", link, mesh, failures);
+    if (job !== undefined && link !== undefined) finishLink(job, link);
   }
 
   #applyTunnel(change: LinkChange, failures: ApplyFailure[]): void {
-    const link = this.#findLink("tunnel", failures);
+    const job = this.#linkJob("tunnel", change, failures);
+    const link = findForChange(job, this.#links);
     if (link === undefined) return;
-    this.#prepareLink("tunnel", link, change, failures);
-    this.#finishLink("tunnel", link, change, failures);
+    prepareLink(job, link);
+    finishLink(job, link);
   }
 
-  #findLink(role: "mesh" | "tunnel", failures: ApplyFailure[]): Link | undefined {
-    const link = LinksByRole.read(this.#socket, this.#links).get(role);
-    if (link !== undefined) return link;
-    const name = this.#links.nameOf(role) ?? role;
-    const advice =
-      role === "tunnel"
-        ? "this version makes no encapsulation device: use --encapsulate=never"
-        : "no such link";
-    failures.push(refusal(role, name, "ENODEV", `cannot change link ${name}: ${advice}`));
-    return undefined;
+  #linkJob(role: LinkJob["role"], change: LinkChange, failures: ApplyFailure[]): LinkJob {
+    const expect = (link: Link): void => this.#events?.expectLink(link);
+    return { socket: this.#socket, role, change, failures, expect };
   }
 
-  /** MTU, and new addresses beside the old ones. */
-  #prepareLink(part: Part, link: Link, change: LinkChange, failures: ApplyFailure[]): void {
-    const requests: NetlinkRequest[] = [];
-    if (change.mtu !== undefined) {
-      requests.push(mtuRequest(link, change.mtu));
-      this.#events?.expectLink({ ...link, mtu: change.mtu });
-    }
-    if (change.addAddresses.length > 0 && change.removeAddresses.length > 0) {
-      requests.push(promoteSecondariesRequest(link));
-    }
-    requests.push(...change.addAddresses.map((on) => addAddressRequest(link, on)));
-    this.#send(part, link.name, requests, ["EEXIST"], failures);
+  #setRoutes(changes: HostChanges, failures: ApplyFailure[]): void {
+    if (changes.setRoutes.length === 0) return;
+    this.#wantedPlaces = new Set(changes.setRoutes.map(routeKey));
+    const links = LinksByRole.read(this.#socket, this.#links);
+    failures.push(...setRoutes(this.#socket, links, changes.setRoutes));
   }
 
-  /** Up or down, and old addresses away. */
-  #finishLink(part: Part, link: Link, change: LinkChange, failures: ApplyFailure[]): void {
-    const requests: NetlinkRequest[] = [];
-    if (change.up !== undefined) {
-      requests.push(upRequest(link, change.up));
-      this.#events?.expectLink({ ...link, mtu: change.mtu ?? link.mtu, up: change.up });
-    }
-    requests.push(...change.removeAddresses.map((on) => removeAddressRequest(link, on)));
-    this.#send(part, link.name, requests, ["EADDRNOTAVAIL"], failures);
+  #removeRoutes(changes: HostChanges, failures: ApplyFailure[]): void {
+    if (changes.removeRoutes.length === 0) return;
+    const links = LinksByRole.read(this.#socket, this.#links);
+    failures.push(...removeRoutes(this.#socket, links, changes.removeRoutes));
   }
 
-  #setRoutesAndRules(changes: HostChanges, failures: ApplyFailure[]): void {
-    if (changes.setRoutes.length > 0) {
-      const links = LinksByRole.read(this.#socket, this.#links);
-      this.#wantedPlaces = new Set(changes.setRoutes.map(routeKey));
-      failures.push(...setRoutes(this.#socket, links, changes.setRoutes));
-    }
+  #addRules(changes: HostChanges, failures: ApplyFailure[]): void {
     if (changes.addRules.length > 0) failures.push(...addRules(this.#socket, this.#links, changes.addRules));
   }
 
-  #removeRoutesAndRules(changes: HostChanges, failures: ApplyFailure[]): void {
-    if (changes.removeRoutes.length > 0) {
-      const links = LinksByRole.read(this.#socket, this.#links);
-      failures.push(...removeRoutes(this.#socket, links, changes.removeRoutes));
-    }
-    if (changes.removeRules.length > 0) {
-      failures.push(...removeRules(this.#socket, this.#links, changes.removeRules));
-    }
+  #removeRules(changes: HostChanges, failures: ApplyFailure[]): void {
+    if (changes.removeRules.length === 0) return;
+    failures.push(...removeRules(this.#socket, this.#links, changes.removeRules));
   }
 
   async #writeCni(state: CniState, failures: ApplyFailure[], signal: AbortSignal): Promise<void> {
@@ -254,17 +222,12 @@ class Host implements HostDriver {
     await this.#attempt(failures, "cni", "CNI file", signal, () => file.write(state));
   }
 
-  /** Sends requests; errors whose code says that it was so already are no failures. */
-  #send(
-    part: Part,
-    subject: string,
-    requests: readonly NetlinkRequest[],
-    already: readonly string[],
-    failures: ApplyFailure[],
-  ): void {
-    for (const { error } of this.#socket.batch(requests)) {
-      if (error === undefined || isNetlinkError(error, ...already)) continue;
-      failures.push(failureOf(part, subject, error));
+  /** Does one part; that its socket fails does not keep the others from being done. */
+  #guard(failures: ApplyFailure[], part: Part, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      failures.push(failureOf(part, "netlink", error));
     }
   }
 

@@ -1,18 +1,16 @@
-/** Links: finding, making, changing. Requests are values, so that a driver sends many in one batch. */
+/** Links: finding and changing them. Changes are values, so that a driver sends many in one batch. */
 import {
   ByteWriter,
   isNetlinkError,
   type NetlinkMessage,
   type NetlinkRequest,
   type NetlinkSocket,
-  NLM_F_CREATE,
-  NLM_F_EXCL,
   readAttributes,
   readI32,
   readText,
   readU32,
 } from "./netlink/index.ts";
-import { RTM_DELLINK, RTM_GETLINK, RTM_NEWLINK, RTM_SETLINK } from "./netlink/rtnetlink.ts";
+import { RTM_GETLINK, RTM_SETLINK } from "./netlink/rtnetlink.ts";
 
 const IFLA_IFNAME = 3;
 const IFLA_MTU = 4;
@@ -88,23 +86,6 @@ export function parseLink(message: NetlinkMessage): Link | undefined {
     loopback: (flags & IFF_LOOPBACK) !== 0,
     mtu: readU32(attributes.get(IFLA_MTU)) ?? 0,
   };
-}
-
-/** Makes a link of a kind that needs no options, such as `wireguard`; it is down. An unknown kind is refused with EOPNOTSUPP. */
-export function createLinkRequest(name: string, kind: string): NetlinkRequest {
-  const payload = linkHeader(0).attributeText(IFLA_IFNAME, name);
-  payload.nested(IFLA_LINKINFO, (info) => info.attributeText(IFLA_INFO_KIND, kind));
-  return {
-    type: RTM_NEWLINK,
-    flags: NLM_F_CREATE | NLM_F_EXCL,
-    payload: payload.finish(),
-    what: `create link ${name} of kind ${kind}`,
-  };
-}
-
-/** Removes a link, with its addresses and routes. */
-export function removeLinkRequest(link: { index: number; name: string }): NetlinkRequest {
-  return { type: RTM_DELLINK, payload: linkHeader(link.index).finish(), what: `remove link ${link.name}` };
 }
 
 /** Sets a link's MTU, in bytes. */

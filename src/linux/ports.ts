@@ -1,5 +1,5 @@
 /** The interfaces of this room: the host driver, and the drivers it is put together from. Each has an in-memory twin. */
-import type { Address, InterfaceAddress } from "../ip/index.ts";
+import type { InterfaceAddress } from "../ip/index.ts";
 import type { CniState, Firewall, FirewallChange, HostChanges, HostState, LinkRole } from "../mesh/index.ts";
 import type { DeviceChange, DeviceStatus } from "../wireguard/index.ts";
 
@@ -50,7 +50,7 @@ export interface CniFile {
 
 /** Reads and applies what a host has; decides nothing. */
 export interface HostDriver {
-  /** What the host has of kg's. Nothing is changed by it. */
+  /** What the host has of kg's. Nothing is changed by it. A firewall or CNI file that cannot be read counts as missing. */
   read(): Promise<HostState>;
   /**
    * Does the changes in the order that `HostChanges` documents. One operation that fails does not keep the others from being done
@@ -121,9 +121,4 @@ export interface LinkFact {
   /** Bytes. */
   readonly mtu: number;
   readonly addresses: readonly InterfaceAddress[];
-}
-
-/** Whether an address stands on a link of the host. */
-export function hasAddress(facts: HostFacts, address: Address): boolean {
-  return facts.links.some((link) => link.addresses.some((on) => on.address.text === address.text));
 }

@@ -1,9 +1,9 @@
 /** Events of the kernel's under stress: the trap after ENOBUFS, and how many routes a batch takes. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { createMemoryFirewall } from "../../src/linux/firewall/memory.ts";
+
 import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-compliance.test-kit.ts";
-import { createHost, type HostDriver, LinkRoles } from "../../src/linux/index.ts";
+import { createHost, createMemoryFirewall, type HostDriver, LinkRoles } from "../../src/linux/index.ts";
 import { NETLINK_ROUTE, subscribe } from "../../src/linux/netlink/index.ts";
 import { RTM_DELROUTE, RTM_NEWROUTE, RTNLGRP_IPV4_ROUTE } from "../../src/linux/netlink/rtnetlink.ts";
 import { assertSandbox } from "../linux-device/sandbox.ts";

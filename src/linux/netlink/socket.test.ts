@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { test } from "node:test";
 import { NetlinkError } from "./error.ts";
 import { type NetlinkMessage, NLM_F_DUMP_INTR, NLM_F_MULTI } from "./message.ts";
-import { FakePort, kernelDone, kernelMessage, kernelVerdict } from "./port-fake.ts";
+import { FakePort, kernelDone, kernelMessage, kernelVerdict } from "./port-fake.test-kit.ts";
 import { NETLINK_ROUTE, NetlinkSocket, subscribe } from "./socket.ts";
 
 const EMPTY = new Uint8Array();
