@@ -159,6 +159,18 @@ describe("kubectl", () => {
     assert.deepEqual(node()?.annotations ?? {}, {});
   });
 
+  it("cordon and taint, which are strategic merge patches", async () => {
+    const spec = () => server.get({ apiVersion: "v1", kind: "Node", name: "cloud-a-1" })?.spec;
+    assert.match(await ok("cordon cloud-a-1"), /cordoned/);
+    assert.match(await ok("get nodes"), /Ready,SchedulingDisabled/);
+    await ok("taint nodes cloud-a-1 key=value:NoSchedule");
+    const taints = [{ key: "key", value: "value", effect: "NoSchedule" }];
+    assert.deepEqual(spec(), { podCIDR: "10.42.0.0/24", unschedulable: true, taints });
+    await ok("uncordon cloud-a-1");
+    await ok("taint nodes cloud-a-1 key-");
+    assert.deepEqual(spec(), { podCIDR: "10.42.0.0/24" });
+  });
+
   it("apply a Peer: created, unchanged, configured", async () => {
     assert.equal(await ok("apply -f -", valid("10.5.0.1/32")), "peer.kilo.squat.ai/laptop created\n");
     assert.equal(await ok("apply -f -", valid("10.5.0.1/32")), "peer.kilo.squat.ai/laptop unchanged\n");

@@ -1,6 +1,6 @@
 /** Who asks, and whether they may. */
 import type { IncomingMessage } from "node:http";
-import { TLSSocket } from "node:tls";
+import { type PeerCertificate, TLSSocket } from "node:tls";
 import { ApiError, qualified } from "./status.ts";
 
 /** An authenticated client. */
@@ -80,7 +80,9 @@ export function authorize(authorizer: Authorizer | undefined, access: Access): v
 function certificateUser(request: IncomingMessage): User | undefined {
   const { socket } = request;
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-  const { subject } = socket.getPeerCertificate();
+  // Null, whatever its type says, once the client is gone.
+  const certificate: PeerCertificate | null = socket.getPeerCertificate();
+  const subject = certificate?.subject;
   if (subject === undefined) return undefined;
   const organisations = [subject.O ?? []].flat();
   return { name: [subject.CN].flat()[0] ?? "", groups: organisations };

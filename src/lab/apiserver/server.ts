@@ -100,7 +100,7 @@ export class Listeners {
           });
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     server.on("request", (request, response) => {
-      if (!this.#hanging) void handle(this.#parts, request, response);
+      if (!this.#hanging) handle(this.#parts, request, response).catch(() => response.destroy());
     });
     server.on("connection", (socket: Socket) => this.#track(socket));
     return server;

@@ -30,6 +30,9 @@ export interface WatchRequest {
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as in Kubernetes. */
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 
+/** A day: Node's timers take no more than 24 of them, and fire at once beyond that. */
+const MAX_TIMEOUT_SECONDS = 86_400;
+
 const HEADERS = { "Content-Type": "application/json", "Cache-Control": "no-cache, private" };
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
@@ -69,9 +72,12 @@ export class Watch {
       const asEvent =
         error instanceof ApiError && error.httpStatus === 410 && this.#setting.expiredWatch === "event";
       if (!asEvent) throw error;
+      this.#open = false;
+      const line = `${JSON.stringify({ type: "ERROR", object: error.toStatus() })}\n`;
       this.#counter.failed();
+      this.#counter.sentEvent(Buffer.byteLength(line));
       this.#response.writeHead(200, HEADERS);
-      this.#response.end(`${JSON.stringify({ type: "ERROR", object: error.toStatus() })}\n`);
+      this.#response.end(line);
     }
   }
 
@@ -116,7 +122,8 @@ export class Watch {
 
   #startTimers(): void {
     const asked = Number(this.#request.query.get("timeoutSeconds") ?? "0");
-    const seconds = asked > 0 ? asked : DEFAULT_TIMEOUT_SECONDS * (1 + Math.random());
+    const wanted = asked > 0 ? asked : DEFAULT_TIMEOUT_SECONDS * (1 + Math.random());
+    const seconds = Math.min(wanted, MAX_TIMEOUT_SECONDS);
     this.#timers.push(setTimeout(() => this.end(), seconds * 1000).unref());
     if (this.#request.query.get("allowWatchBookmarks") !== "true") return;
     const send = (): void => this.#sendBookmark(this.#setting.store.revision, {});
