@@ -13,7 +13,7 @@ import { readWatch } from "./watch.ts";
 const MAX_BODY_BYTES = 80 * 1024 * 1024;
 
 /** Largest body of a failure that is read for its message. */
-const MAX_FAILURE_BYTES = 64 * 1024;
+const MAX_FAILURE_BYTES = 1024 * 1024;
 
 /** Tries of a call that the server refuses with Retry-After before it is told to the caller. */
 const TRIES = 3;
@@ -121,8 +121,8 @@ export interface KubeClientOptions {
 
 /** Makes a client; nothing is opened before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
-  const transport = createTransport(options.config, options.userAgent ?? "kilomesh");
-  return new Client(transport, options.clock ?? systemClock);
+  const clock = options.clock ?? systemClock;
+  return new Client(createTransport(options.config, options.userAgent ?? "kilomesh", clock), clock);
 }
 
 class Client implements KubeClient {
@@ -189,7 +189,8 @@ class Client implements KubeClient {
     const answer = await this.#transport.open(callOf(operation, { method: "GET" }, query, options.signal));
     if (answer.status !== 200) {
       const what = operationText(operation);
-      const body = await readBody(answer.body, { what, maxBytes: MAX_FAILURE_BYTES, signal: options.signal });
+      const limits = { maxBytes: MAX_FAILURE_BYTES, signal: options.signal, clock: this.#clock };
+      const body = await readBody(answer.body, { what, ...limits });
       throw statusErrorOfAnswer(operation, { ...answer, body, source: this.#transport.source });
     }
     options.onOpen?.();

@@ -58,6 +58,9 @@ function reachAdvice(code: string, source: string): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `its name does not resolve: check the address in ${source} and this machine's DNS`;
   }
+  if (code === "ECONNRESET" || code === "EPIPE") {
+    return `it closed the connection: check that it runs, and that it accepts the client certificate of ${source}, if there is one`;
+  }
   return `check that it runs, that the address in ${source} is right, and that no firewall is in between`;
 }
 

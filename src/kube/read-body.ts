@@ -1,5 +1,6 @@
 /** Reads the body of an answer as a whole, bounded in size and time. */
 import type { IncomingMessage } from "node:http";
+import type { Clock } from "./clock.ts";
 import { ProtocolError } from "./errors.ts";
 
 /** A body that stands still for this long is given up: the connection is dead, or the server hangs. */
@@ -10,6 +11,7 @@ export interface ReadBodyOptions {
   readonly what: string;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  readonly clock: Clock;
 }
 
 /** The whole body. Rejects with ProtocolError when it is too large, cut off or stands still, and with the signal's reason. */
@@ -19,21 +21,25 @@ export function readBody(body: IncomingMessage, options: ReadBodyOptions): Promi
     let bytes = 0;
 
     const fail = (code: string, reason: string) => {
-      clearTimeout(timer);
+      cancel();
+      body.removeAllListeners("data");
       body.destroy();
       if (options.signal?.aborted) reject(options.signal.reason);
       else reject(new ProtocolError(code, `cannot ${options.what}: ${reason}`));
     };
-    const timer = setTimeout(() => fail("Silent", `the answer stopped after ${bytes} bytes`), STANDSTILL_MS);
+    const wait = () =>
+      options.clock.after(STANDSTILL_MS, () => fail("Silent", `the answer stopped after ${bytes} bytes`));
+    let cancel = wait();
 
     body.on("data", (chunk: Buffer) => {
-      timer.refresh();
+      cancel();
+      cancel = wait();
       bytes += chunk.length;
       chunks.push(chunk);
       if (bytes > options.maxBytes) fail("TooLarge", `the answer is larger than ${options.maxBytes} bytes`);
     });
     body.on("end", () => {
-      clearTimeout(timer);
+      cancel();
       resolve(Buffer.concat(chunks, bytes));
     });
     body.on("error", () => fail("CutOff", `the connection was cut after ${bytes} bytes`));

@@ -23,6 +23,11 @@ export interface ReflectorOptions<T, Raw extends KubeObject = RawObject> {
   readonly pageSize?: number | undefined;
   /** Ask for WatchList: less memory with thousands of objects. Falls back to pages where the server does not do it. @default false */
   readonly watchList?: boolean | undefined;
+  /**
+   * Silence in milliseconds after which a connected watch does not count as live any more: what a server that hangs looks like. Give it
+   * where something must come regularly (check-ins every 30 s); a quiet resource would never be live. @default none
+   */
+  readonly quietAfterMs?: number | undefined;
   readonly clock?: Clock | undefined;
   /** Uniform in [0, 1). @default Math.random */
   readonly random?: (() => number) | undefined;
@@ -43,11 +48,11 @@ export interface Reflector<T> {
   items(): ReadonlyMap<string, T>;
   /** Whether a list was ever complete. */
   readonly synced: boolean;
-  /** Whether a watch is connected now. */
+  /** Whether a watch is connected now, and not quiet for `quietAfterMs`. */
   readonly live: boolean;
   /** When the last complete list was, in Unix seconds. */
   readonly listedAt: number | undefined;
-  /** When the server was last heard on the watch (or list), in Unix milliseconds. A live watch may still be a dead line for some seconds. */
+  /** When the server was last heard on the watch or list, in Unix milliseconds. A vanished server is noticed after 20 s, by TCP keep-alive. */
   readonly heardAt: number | undefined;
   /** What went wrong last; undefined since a list or watch succeeded. */
   readonly lastError: unknown;

@@ -176,6 +176,19 @@ describe("reflector: failures", () => {
     await reflector.stop();
   });
 
+  it("a server that hangs: the watch does not count as live after so much silence, until something comes", async () => {
+    const { clock, fake, reflector, settle } = begin({ quietAfterMs: 35_000 });
+    await sync(fake, reflector, settle, ["a"]);
+    fake.watches[0]?.open();
+    await clock.advance(34_000);
+    assert.equal(reflector.live, true);
+    await clock.advance(2_000);
+    assert.equal(reflector.live, false);
+    fake.watches[0]?.send("BOOKMARK", "", "20");
+    assert.equal(reflector.live, true);
+    await reflector.stop();
+  });
+
   it("one bad object is left out and told, the others stay", async () => {
     const { fake, log, reflector, settle, statuses } = begin({
       project: (node) => {

@@ -35,10 +35,10 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
   #watchList: boolean;
   /** Where the watch goes on; undefined: a list is needed. */
   #resourceVersion: string | undefined;
+  #connected = false;
   #run: { abort: AbortController; done: Promise<void> } | undefined;
 
   synced = false;
-  live = false;
   listedAt: number | undefined;
   heardAt: number | undefined;
   lastError: unknown;
@@ -53,6 +53,11 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
       onChange: (change) => options.onChange?.(change),
       onLeftOut: (name, error) => this.#tell({ kind: "left-out", name, error }),
     });
+  }
+
+  get live(): boolean {
+    const quietAfterMs = this.#options.quietAfterMs ?? Number.POSITIVE_INFINITY;
+    return this.#connected && this.#clock.now() - (this.heardAt ?? 0) < quietAfterMs;
   }
 
   items(): ReadonlyMap<string, T> {
@@ -106,8 +111,8 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
       if (!signal.aborted) this.lastError = error;
       return { healthy: isHealthy(), error };
     } finally {
-      if (this.live) {
-        this.live = false;
+      if (this.#connected) {
+        this.#connected = false;
         this.#tell({ kind: "ended" });
       }
     }
@@ -238,7 +243,7 @@ class ListWatchReflector<T, Raw extends KubeObject> implements Reflector<T> {
   }
 
   #goLive(): void {
-    this.live = true;
+    this.#connected = true;
     this.heardAt = this.#clock.now();
     this.lastError = undefined;
     this.#tell({ kind: "live" });

@@ -1,6 +1,7 @@
 /** HTTP to one API server: one keep-alive agent, every wait bounded, every failure told. Knows nothing of Kubernetes' objects. */
 import http from "node:http";
 import https from "node:https";
+import type { Clock } from "./clock.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { connectionError } from "./connection-error.ts";
 import { ProtocolError } from "./errors.ts";
@@ -65,8 +66,8 @@ export interface Transport {
 }
 
 /** Makes the transport to a server; nothing is opened before the first call. */
-export function createTransport(config: ClusterConfig, userAgent: string): Transport {
-  return new NodeTransport(config, userAgent);
+export function createTransport(config: ClusterConfig, userAgent: string, clock: Clock): Transport {
+  return new NodeTransport(config, userAgent, clock);
 }
 
 class NodeTransport implements Transport {
@@ -74,14 +75,16 @@ class NodeTransport implements Transport {
   readonly source: string;
   readonly #config: ClusterConfig;
   readonly #userAgent: string;
+  readonly #clock: Clock;
   readonly #url: URL;
   readonly #agent: http.Agent;
 
-  constructor(config: ClusterConfig, userAgent: string) {
+  constructor(config: ClusterConfig, userAgent: string, clock: Clock) {
     this.server = config.server;
     this.source = config.source;
     this.#config = config;
     this.#userAgent = userAgent;
+    this.#clock = clock;
     this.#url = new URL(config.server);
     const options = {
       keepAlive: true,
@@ -102,7 +105,12 @@ class NodeTransport implements Transport {
 
   async exchange(call: Call, maxBytes: number): Promise<WholeAnswer> {
     const answer = await this.open(call);
-    const body = await readBody(answer.body, { what: call.what, maxBytes, signal: call.signal });
+    const body = await readBody(answer.body, {
+      what: call.what,
+      maxBytes,
+      signal: call.signal,
+      clock: this.#clock,
+    });
     return { status: answer.status, retryAfterMs: answer.retryAfterMs, body };
   }
 
@@ -122,12 +130,12 @@ class NodeTransport implements Transport {
     return new Promise((resolve, reject) => {
       call.signal?.throwIfAborted();
       const request = (this.#isTls ? https : http).request(this.#options(call));
-      const timers = watchTimes(request, this.#isTls);
+      const timers = watchTimes(request, this.#isTls, this.#clock);
       request.on("response", (body) => {
         timers.clear();
         resolve({
           status: body.statusCode ?? 0,
-          retryAfterMs: parseRetryAfter(body.headers["retry-after"], Date.now()),
+          retryAfterMs: parseRetryAfter(body.headers["retry-after"], this.#clock.now()),
           body,
         });
       });
@@ -174,11 +182,10 @@ class NodeTransport implements Transport {
 }
 
 /** Ends the request with an error when connecting or answering takes too long. */
-function watchTimes(request: http.ClientRequest, isTls: boolean): { clear: () => void } {
+function watchTimes(request: http.ClientRequest, isTls: boolean, clock: Clock): { clear: () => void } {
   const fail = (code: string) => () => request.destroy(Object.assign(new Error(code), { code }));
-  const answerTimer = setTimeout(fail("ANSWER_TIMEOUT"), ANSWER_TIMEOUT_MS);
-  const connectTimer = setTimeout(fail("CONNECT_TIMEOUT"), CONNECT_TIMEOUT_MS);
-  const connected = () => clearTimeout(connectTimer);
+  const answered = clock.after(ANSWER_TIMEOUT_MS, fail("ANSWER_TIMEOUT"));
+  const connected = clock.after(CONNECT_TIMEOUT_MS, fail("CONNECT_TIMEOUT"));
   request.on("socket", (socket) => {
     socket.setKeepAlive(true, TCP_PROBE_AFTER_MS);
     if (request.reusedSocket) connected();
@@ -187,7 +194,7 @@ function watchTimes(request: http.ClientRequest, isTls: boolean): { clear: () =>
   return {
     clear: () => {
       connected();
-      clearTimeout(answerTimer);
+      answered();
     },
   };
 }
