@@ -1,9 +1,28 @@
 /**
- * mesh: from Node and Peer objects to what one host shall have. Pure: no sockets, files, clocks or environment.
+ * mesh: from Node and Peer objects to what one host shall have, and from what it has to the changes that are left.
+ *
+ * Promises: the same facts give the same plan, whatever their order, on every host; a bad object harms only itself and is named in
+ * `problems`; no two peers of a device share a prefix or a key; no route leads to its own tunnel's endpoint; what has no way through the
+ * mesh is unreachable, never sent in clear; changes name only what differs, and applied once they leave nothing to change.
+ *
+ * It works in steps that can be read and tested apart: `facts` (what objects say) → `topology` (Kilo's, exactly, kilo.md §5 and §6) →
+ * `plan` (one owner for each prefix and key, the host's state) → `changes` (the difference). Pure: no sockets, files, clocks or environment.
  */
+export * from "./changes/apply.ts";
+export * from "./changes/diff.ts";
+export * from "./facts/discovered-endpoints.ts";
+export * from "./facts/freshness.ts";
+export * from "./facts/mode.ts";
+export * from "./facts/node.ts";
+export * from "./facts/peer.ts";
 export * from "./host-changes.ts";
 export * from "./host-state.ts";
 export * from "./names.ts";
 export * from "./objects.ts";
 export * from "./options.ts";
+export * from "./plan/laptop.ts";
+export type { UnresolvedName } from "./plan/names.ts";
+export type { NestedPrefix } from "./plan/overlaps.ts";
+export { type Plan, type PublishedByPlan, planHost } from "./plan/plan.ts";
 export * from "./problems.ts";
+export type { Segment, Topology } from "./topology/topology.ts";

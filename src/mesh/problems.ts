@@ -17,6 +17,9 @@ export const PROBLEM_REASONS = {
   "granularity-left-out":
     "A node announces granularity location in a mesh of granularity cross; it is left out until it changes.",
   "host-bits-masked": "A prefix was written with host bits; they are read as zero (S-02).",
+  "host-left-out": "This host takes no part in the mesh; the message says why.",
+  "internal-ip-unassigned":
+    "This host's internal IP stands on none of its links; routes do without a source address (B11).",
   "host-unknown": "There is no Node object with this host's name; the host takes no part in the mesh.",
   "leader-false-counts":
     "The leader annotation says no, but in a mesh with Kilo's agents its presence counts (S-04).",

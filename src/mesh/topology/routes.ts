@@ -31,7 +31,7 @@ export interface WantedRoute {
   readonly source?: Address | undefined;
   readonly table: number;
   readonly owner: RouteOwner;
-  /** The address to which this route's tunnel sends its own packets, where it is known. */
+  /** The address to which the tunnel behind this route sends its own packets, where it is known. */
   readonly tunnelEndpoint?: Address | undefined;
 }
 
@@ -82,7 +82,9 @@ class Router implements WantedRouting {
         this.#addThroughLeader(asWritten(prefix), owner);
     }
     for (const peer of peers) {
-      for (const allowedIP of peer.allowedIPs) this.#addThroughLeader(allowedIP, peerOwner(peer.name));
+      for (const allowedIP of peer.allowedIPs) {
+        this.#addThroughLeader(allowedIP, peerOwner(peer.name), peer.endpoint?.address);
+      }
     }
     if (this.#location.local) this.#addNeighbours();
   }
@@ -167,17 +169,23 @@ class Router implements WantedRouting {
     });
   }
 
-  #addThroughLeader(destination: InterfaceAddress, owner: RouteOwner): void {
-    this.#addInLocation(destination, owner, this.#gateway(this.#own.leader, destination.address.family));
+  #addThroughLeader(destination: InterfaceAddress, owner: RouteOwner, tunnelEndpoint?: Address): void {
+    const gateway = this.#gateway(this.#own.leader, destination.address.family);
+    this.#addInLocation(destination, owner, gateway, tunnelEndpoint);
   }
 
   /** Leaves out what has no gateway of its family: on a shared link nobody would answer for it. */
-  #addInLocation(destination: InterfaceAddress, owner: RouteOwner, gateway: Address | undefined): void {
+  #addInLocation(
+    destination: InterfaceAddress,
+    owner: RouteOwner,
+    gateway: Address | undefined,
+    tunnelEndpoint?: Address,
+  ): void {
     if (gateway === undefined) return;
     const isEncapsulating = isEncapsulated(this.#node, gateway, this.#location.encapsulate);
     const link = isEncapsulating ? "tunnel" : "private";
     const source = isEncapsulating ? this.#source(gateway.family) : undefined;
-    this.routes.push({ destination, link, gateway, source, table: MAIN_TABLE, owner });
+    this.routes.push({ destination, link, gateway, source, table: MAIN_TABLE, owner, tunnelEndpoint });
   }
 
   #addTunnel(
@@ -240,16 +248,20 @@ function segmentPrefixes(segment: Segment): OwnedPrefix[] {
     }));
     return [...pods, ...internal];
   });
+  const carriers = locationIPCarriers(segment);
   const locationIPs = segment.allowedLocationIPs.map((prefix) => {
-    return { prefix, owner: nodeOwner(carrierOf(segment, prefix)), isInternalIP: false };
+    return { prefix, owner: nodeOwner(carriers.get(prefix.text) ?? segment.leader), isInternalIP: false };
   });
   return [...members, ...locationIPs];
 }
 
-/** The first member that carries an allowed-location-ip. */
-export function carrierOf(segment: Segment, locationIP: Prefix): ReadyNode {
-  const isCarrier = (node: ReadyNode) => node.allowedLocationIPs.some(({ text }) => text === locationIP.text);
-  return segment.members.find(isCarrier) ?? segment.leader;
+/** For each allowed-location-ip, by its text, the first member that has it in its annotation. */
+export function locationIPCarriers({ members }: Segment): Map<string, ReadyNode> {
+  const carriers = new Map<string, ReadyNode>();
+  for (const node of members) {
+    for (const { text } of node.allowedLocationIPs) if (!carriers.has(text)) carriers.set(text, node);
+  }
+  return carriers;
 }
 
 function nodeOwner({ name }: ReadyNode): RouteOwner {

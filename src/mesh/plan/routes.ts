@@ -1,0 +1,113 @@
+/** From wanted routes to the host's: one owner for each prefix, host bits cleared, nothing that the kernel refuses or that would loop. */
+import { type Address, containsAddress, familyBits, networkOf, type Prefix } from "../../ip/index.ts";
+import type { Route, Rule } from "../host-state.ts";
+import { MAIN_TABLE, RULE_PRIORITY } from "../names.ts";
+import type { Problem, ProblemReason } from "../problems.ts";
+import type { WantedRoute, WantedRouting } from "../topology/routes.ts";
+import type { Ownership } from "./ownership.ts";
+
+export interface RoutingRules {
+  readonly ownership: Ownership;
+  /** Addresses of this host: no route leads to them. */
+  readonly ownAddresses: readonly Address[];
+  /** Addresses that may stand as a route's source; undefined when unknown, then any may (B11). */
+  readonly assigned?: readonly Address[] | undefined;
+}
+
+export interface HostRouting {
+  readonly routes: readonly Route[];
+  readonly rules: readonly Rule[];
+  readonly problems: readonly Problem[];
+}
+
+/** The routes and rules of a host, in the order of the wanted ones, each once. */
+export function hostRouting(wanted: WantedRouting, rules: RoutingRules): HostRouting {
+  const router = new HostRouter(rules);
+  for (const route of wanted.routes) router.add(route);
+  const policies = wanted.rules.map((rule): Rule => ({ priority: RULE_PRIORITY, ...rule }));
+  return { routes: [...router.routes.values()], rules: uniqueRules(policies), problems: router.problems };
+}
+
+class HostRouter {
+  readonly routes = new Map<string, Route>();
+  readonly problems: Problem[] = [];
+  readonly #ownership: Ownership;
+  readonly #ownAddresses: ReadonlySet<string>;
+  readonly #assigned: ReadonlySet<string> | undefined;
+
+  constructor({ ownership, ownAddresses, assigned }: RoutingRules) {
+    this.#ownership = ownership;
+    this.#ownAddresses = new Set(ownAddresses.map(({ text }) => text));
+    this.#assigned = assigned && new Set(assigned.map(({ text }) => text));
+  }
+
+  add(wanted: WantedRoute): void {
+    const destination = networkOf(wanted.destination);
+    if (!this.#isWelcome(wanted, destination)) return;
+    const { link, gateway, table } = wanted;
+    const source = this.#source(wanted);
+    const identity = `${table} ${destination.text}`;
+    if (this.routes.has(identity)) return;
+    this.routes.set(identity, { kind: "unicast", destination, link, gateway, source, table, metric: 0 });
+  }
+
+  /** Routes of the policy table carry the location's own packets between its nodes: no prefix of the mesh is at stake there. */
+  #isWelcome(wanted: WantedRoute, destination: Prefix): boolean {
+    if (wanted.table !== MAIN_TABLE) return true;
+    if (!this.#ownership.isOwnedBy(destination, wanted.owner)) return false;
+    const isHost = destination.length === familyBits(destination.family);
+    if (isHost && this.#ownAddresses.has(destination.base.text)) return false;
+    const refusal = refusalOf(wanted, destination, isHost);
+    if (refusal === undefined) return true;
+    this.#report(wanted, refusal.reason, refusal.message);
+    return false;
+  }
+
+  #source({ source }: WantedRoute): Address | undefined {
+    const mayStand = source === undefined || this.#assigned === undefined || this.#assigned.has(source.text);
+    return mayStand ? source : undefined;
+  }
+
+  #report({ owner }: WantedRoute, reason: ProblemReason, message: string): void {
+    this.problems.push({ object: owner, reason, message });
+  }
+}
+
+interface Refusal {
+  readonly reason: ProblemReason;
+  readonly message: string;
+}
+
+/** Why a route must not be, whoever owns its destination. */
+function refusalOf(
+  { gateway, tunnelEndpoint }: WantedRoute,
+  destination: Prefix,
+  isHost: boolean,
+): Refusal | undefined {
+  const { text } = destination;
+  if (destination.length === 0) {
+    return {
+      reason: "default-route-refused",
+      message: `no route for ${text}: this host keeps its own default route`,
+    };
+  }
+  if (tunnelEndpoint !== undefined && containsAddress(destination, tunnelEndpoint)) {
+    return {
+      reason: "route-to-endpoint",
+      message: `no route for ${text}: the tunnel's endpoint ${tunnelEndpoint.text} lies in it`,
+    };
+  }
+  if (isHost && gateway?.text === destination.base.text) {
+    return { reason: "self-gateway", message: `no route for ${text}: its gateway is the same address` };
+  }
+  return undefined;
+}
+
+function uniqueRules(rules: readonly Rule[]): Rule[] {
+  const byText = new Map<string, Rule>();
+  for (const rule of rules) {
+    const text = `${rule.from?.text} ${rule.to?.text} ${rule.inputLink} ${rule.table}`;
+    if (!byText.has(text)) byText.set(text, rule);
+  }
+  return [...byText.values()];
+}

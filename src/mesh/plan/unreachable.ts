@@ -1,0 +1,57 @@
+/** Fail closed: what belongs to the mesh and has no way through it goes nowhere, never out in clear (design, "Fail closed"). */
+import { createPrefixIndex, hostPrefix, type Prefix, uniquePrefixes } from "../../ip/index.ts";
+import type { MeshFacts } from "../facts/mesh.ts";
+import type { NodeFacts } from "../facts/node.ts";
+import type { Route } from "../host-state.ts";
+import { MAIN_TABLE, UNREACHABLE_METRIC } from "../names.ts";
+import type { MeshOptions } from "../options.ts";
+import { neighbourhood, type SegmentRules } from "../topology/segments.ts";
+
+export interface UnreachableInput {
+  readonly facts: MeshFacts;
+  readonly hostname: string;
+  readonly options: MeshOptions;
+}
+
+/**
+ * `unreachable` routes behind the subnet, every Peer's allowed IPs and the pod CIDR of every Node object, ready or not, but not
+ * - the own pod CIDR, and without `local` those of the own location: their CNI carries them;
+ * - a prefix that holds an internal IP or an endpoint of any node: the hosts must reach each other and the API server, whatever a Peer
+ *   claims. A prefix of length 0 holds them all.
+ */
+export function unreachableRoutes({ facts, hostname, options }: UnreachableInput): Route[] {
+  const own = facts.nodes.find(({ name }) => name === hostname);
+  const isCarriedByCni = cniJudge(own, { granularity: options.granularity, mode: facts.mode }, options.local);
+  const wanted = uniquePrefixes([
+    options.subnet,
+    ...facts.peers.flatMap((peer) => peer.allowedIPs),
+    ...facts.nodes.filter((node) => !isCarriedByCni(node)).flatMap((node) => node.podCIDRs),
+  ]);
+  const needed = createPrefixIndex(
+    facts.nodes.flatMap(underlayAddresses).map((prefix) => [prefix, true] as const),
+  );
+  const ownPods = new Set(own?.podCIDRs.map(({ text }) => text));
+  return wanted
+    .filter((prefix) => prefix.length > 0 && !ownPods.has(prefix.text))
+    .filter((prefix) => needed.within(prefix).length === 0)
+    .map(unreachable);
+}
+
+function unreachable(destination: Prefix): Route {
+  return { kind: "unreachable", destination, table: MAIN_TABLE, metric: UNREACHABLE_METRIC };
+}
+
+function cniJudge(
+  own: NodeFacts | undefined,
+  rules: SegmentRules,
+  local: boolean,
+): (node: NodeFacts) => boolean {
+  if (local || own === undefined) return () => false;
+  const ownNeighbourhood = neighbourhood(own, rules);
+  return (node) => neighbourhood(node, rules) === ownNeighbourhood;
+}
+
+function underlayAddresses({ endpoints, internalIPs }: NodeFacts): Prefix[] {
+  const announced = endpoints.filter((endpoint) => endpoint.kind === "address");
+  return [...internalIPs, ...announced].map(({ address }) => hostPrefix(address));
+}
