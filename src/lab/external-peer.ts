@@ -1,0 +1,69 @@
+/** An external peer of the mesh: a laptop with WireGuard on it, configured as a person would do it. */
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runIp } from "./command.ts";
+import { LabError } from "./errors.ts";
+import type { LabHost } from "./host.ts";
+import type { PathEnd } from "./paths.ts";
+import { type PeerConfiguration, readPeerConfiguration } from "./peer-configuration.ts";
+
+const LINK = "wg0";
+
+/** What is left of 1500 bytes for packets in WireGuard over IPv6; over IPv4 it fits as well. */
+const DEFAULT_MTU = 1420;
+
+export interface ConnectOptions {
+  /** As `kg plan --peer NAME` prints it, or written by hand. */
+  readonly configuration: string;
+  /** Base64. */
+  readonly privateKey: string;
+  /** Path for the configuration, which holds the key. */
+  readonly file: (name: string, text: string) => string;
+  /** `kernel` needs the module. @default "userspace" */
+  readonly wireguard?: "userspace" | "kernel" | undefined;
+}
+
+/**
+ * Brings the tunnel of a peer up: device, addresses, MTU, and routes for all that its peers allow. Called again it takes over a changed
+ * configuration; routes that are not in it any more stay.
+ */
+export async function connectPeer(host: LabHost, options: ConnectOptions): Promise<PathEnd> {
+  const configuration = readPeerConfiguration(options.configuration, options.privateKey);
+  const own = ownAddresses(host, configuration);
+  const mtu = configuration.mtu ?? DEFAULT_MTU;
+  if (!(await linkExists(host))) await makeLink(host, options.wireguard ?? "userspace");
+
+  await host.run(["wg", "setconf", LINK, options.file(`${host.name}.conf`, configuration.device)]);
+  await runIp(host.site, [
+    ...own.map((address) => `addr replace ${address} dev ${LINK}`),
+    `link set ${LINK} mtu ${mtu} up`,
+    ...configuration.allowedIPs.map((prefix) => `route replace ${prefix} dev ${LINK}`),
+  ]);
+  const address = own[0]?.split("/")[0];
+  if (address === undefined)
+    throw new LabError("scenario", `cannot connect peer ${host.name}: it has no address in the mesh`);
+  return { name: host.name, address, mtu, prober: await host.prober() };
+}
+
+/** The configuration says it, or the Peer's allowed IPs do. */
+function ownAddresses(host: LabHost, configuration: PeerConfiguration): readonly string[] {
+  if (configuration.addresses.length > 0) return configuration.addresses;
+  const role = host.placed.spec.role;
+  return role?.kind === "peer" ? role.allowedIPs.slice(0, 1) : [];
+}
+
+async function linkExists(host: LabHost): Promise<boolean> {
+  return (await host.execute(["ip", "link", "show", LINK])).status === 0;
+}
+
+async function makeLink(host: LabHost, wireguard: "userspace" | "kernel"): Promise<void> {
+  if (wireguard === "kernel") return runIp(host.site, [`link add ${LINK} type wireguard`]);
+  const daemon = await host.startDaemon("wireguard-go", ["wireguard-go", "-f", LINK]);
+  const socket = `/proc/${host.site.pid}/root/run/wireguard/${LINK}.sock`;
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (existsSync(socket)) return;
+    if (!daemon.running) break;
+    await sleep(10);
+  }
+  throw new LabError("process", `cannot start wireguard-go on ${host.name}: ${daemon.tail()}`);
+}

@@ -1,0 +1,35 @@
+/**
+ * lab: a mesh on one machine. Places, NATs, hosts, pods and faults, made of network namespaces, with real `kg` processes in them.
+ *
+ * Promises: a scenario is a short description, and the lab builds all of it in well under a second; hosts see their own network, processes,
+ * names and files and nothing of each other or of the machine; pods are attached by the real CNI plugins. Nothing has a name on the machine
+ * and nothing outlives the lab: not on an error, not on Ctrl-C, not when it is killed. The machine's own network is not touched.
+ *
+ * Needs root, iproute2, nftables, util-linux, ping, and for what uses them wireguard-go, wireguard-tools, CNI plugins, openssl and tcpdump.
+ */
+export { type Capture, leakFilter } from "./capture.ts";
+export { type CommandOptions, type CommandResult, execute, run, type Site } from "./command.ts";
+export type { ControlPlane } from "./control-plane.ts";
+export type { Daemon } from "./daemon.ts";
+export { CommandError, LabError, ScenarioError } from "./errors.ts";
+export { type ConnectOptions, connectPeer } from "./external-peer.ts";
+export type { DropOptions, Faults, Heal } from "./faults.ts";
+export type { KgOptions, LabHost } from "./host.ts";
+export { Lab, type LabOptions } from "./lab.ts";
+export {
+  allPairs,
+  type CheckedPath,
+  type CheckOptions,
+  checkPaths,
+  crossPairs,
+  describeFailures,
+  type Path,
+  type PathEnd,
+  waitForPaths,
+} from "./paths.ts";
+export type { Pod } from "./pod.ts";
+export { type HttpResult, type PathResult, runProber } from "./prober/index.ts";
+export type { HostSpec, Nat, NodeRole, PeerRole, Place, Scenario } from "./scenario.ts";
+export { serveApi } from "./serve-api.ts";
+export { fingerprint, type StillOptions, waitUntilStill } from "./still.ts";
+export type { PingStream, StreamResult } from "./stream.ts";
