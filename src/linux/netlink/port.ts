@@ -1,5 +1,5 @@
 /** The calls below the socket: the native addon, or a fake of it in tests. */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 
@@ -30,26 +30,12 @@ let loaded: NetlinkPort | undefined;
  * the running program, `dist/netlink.node` below the working directory. Throws AddonError.
  */
 export function nativePort(): NetlinkPort {
-  loaded ??= load(addonPath());
+  loaded ??= loadPort(addonPath());
   return loaded;
 }
 
-function addonPath(): string {
-  const named = process.env.KILOMESH_NETLINK;
-  if (named !== undefined && named !== "") return resolve(named);
-  const program = process.argv[1];
-  const places = [
-    ...(program === undefined ? [] : [join(dirname(resolve(program)), "netlink.node")]),
-    join(process.cwd(), "dist", "netlink.node"),
-  ];
-  const found = places.find((place) => existsSync(place));
-  if (found !== undefined) return found;
-  throw new AddonError(
-    `cannot load the netlink addon: no file at ${places.join(" or ")} (run \`make build\`)`,
-  );
-}
-
-function load(path: string): NetlinkPort {
+/** The addon in this file. Throws AddonError. */
+export function loadPort(path: string): NetlinkPort {
   try {
     const port: unknown = createRequire(path)(path);
     if (isPort(port)) return port;
@@ -60,6 +46,23 @@ function load(path: string): NetlinkPort {
   }
   throw new AddonError(
     `cannot load the netlink addon: it is another version's (${path}; run \`make build\`)`,
+  );
+}
+
+function addonPath(): string {
+  const named = process.env.KILOMESH_NETLINK;
+  if (named !== undefined && named !== "") return resolve(named);
+  const program = process.argv[1];
+  const places = [
+    ...(program !== undefined && existsSync(program)
+      ? [join(dirname(realpathSync(program)), "netlink.node")]
+      : []),
+    join(process.cwd(), "dist", "netlink.node"),
+  ];
+  const found = places.find((place) => existsSync(place));
+  if (found !== undefined) return found;
+  throw new AddonError(
+    `cannot load the netlink addon: no file at ${places.join(" or ")} (run \`make build\`)`,
   );
 }
 

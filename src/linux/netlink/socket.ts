@@ -37,6 +37,9 @@ const DUMP_ATTEMPTS = 10;
 /** A transaction of nfnetlink is one datagram: this holds a set of some 10,000 elements. */
 const REQUEST_BUFFER = 1 << 20;
 
+/** So many datagrams are read before others may run (some 10 ms); the rest is read in the loop's next turn. */
+const DRAIN_LIMIT = 4096;
+
 /** Room for about 10,000 events of routes while the event loop is busy. */
 const EVENT_BUFFER = 4 << 20;
 
@@ -237,10 +240,10 @@ export function subscribe(options: SubscriptionOptions): () => void {
     open = false;
   };
 
-  /** Empties the queue. After ENOBUFS what is still queued is read and told as well: the overrun is told once, at the end. */
+  /** Reads what is queued. After ENOBUFS what is still queued is told as well, and the overrun once, at the end. */
   function drain(): void {
     let lost = false;
-    while (open) {
+    for (let read = 0; open && read < DRAIN_LIMIT; read++) {
       const length = port.recv(fd, buffer);
       if (length === -ENOBUFS || length === -EMSGSIZE) {
         lost = true;
