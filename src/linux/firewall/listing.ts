@@ -58,16 +58,11 @@ const ROLES: readonly (LinkRole | undefined)[] = [undefined, "mesh", "private", 
 
 const FAMILIES: readonly Family[] = [4, 6];
 
-/** A chain as one text: attributes of the hook, then the comments of its rules in order. */
-function wantedChain(chain: FixedChain): string {
-  return JSON.stringify([
-    chain.name,
-    chain.type,
-    chain.hook,
-    chain.priority,
-    "accept",
-    ...chain.rules.map((rule) => rule.comment),
-  ]);
+/** A chain as one text: its hook, then the comments of its rules in order. A chain without hook shows none of its attributes. */
+function wantedChain({ name, hook, rules }: FixedChain): string {
+  const comments = rules.map((rule) => rule.comment);
+  if (hook === undefined) return JSON.stringify([name, null, null, null, null, ...comments]);
+  return JSON.stringify([name, hook.type, hook.name, hook.priority, "accept", ...comments]);
 }
 
 function seenChain(chain: ListingEntry, rules: readonly ListingEntry[]): string {

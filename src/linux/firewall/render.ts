@@ -1,7 +1,7 @@
 /** Text for `nft -f -`. Pure. */
 import { comparePrefixes, type Family, mergePrefixes, type Prefix } from "../../ip/index.ts";
 import { type Firewall, type LinkRole, NFT_TABLE, SET_NAMES, type SetChange } from "../../mesh/index.ts";
-import { fixedChains, kernelSetName, type Shape, shapeOf, TABLE_FAMILY } from "./rules.ts";
+import { fixedChains, type Hook, kernelSetName, type Shape, shapeOf, TABLE_FAMILY } from "./rules.ts";
 
 const FAMILIES: readonly Family[] = [4, 6];
 
@@ -60,10 +60,14 @@ function renderSet(name: string, family: Family, prefixes: readonly Prefix[]): s
 function renderChains(shape: Shape): string[] {
   return fixedChains(shape).flatMap((chain) => [
     `  chain ${chain.name} {`,
-    `    type ${chain.type} hook ${chain.hook} priority ${chain.priority}; policy accept;`,
+    ...(chain.hook === undefined ? [] : [`    ${hookText(chain.hook)}`]),
     ...chain.rules.map((rule) => `    ${rule.text} comment "${rule.comment}"`),
     "  }",
   ]);
+}
+
+function hookText(hook: Hook): string {
+  return `type ${hook.type} hook ${hook.name} priority ${hook.priority}; policy accept;`;
 }
 
 function elementLines(verb: "add" | "delete", change: SetChange, prefixes: readonly Prefix[]): string[] {

@@ -22,11 +22,16 @@ export interface Shape {
 
 export interface FixedChain {
   readonly name: string;
+  /** Where packets enter it; undefined: nowhere. */
+  readonly hook?: Hook | undefined;
+  readonly rules: readonly FixedRule[];
+}
+
+export interface Hook {
   readonly type: "nat" | "filter";
-  readonly hook: "postrouting" | "forward";
+  readonly name: "postrouting" | "forward";
   /** As nftables counts: lower is earlier. */
   readonly priority: number;
-  readonly rules: readonly FixedRule[];
 }
 
 export interface FixedRule {
@@ -41,27 +46,26 @@ const SOURCE_NAT_PRIORITY = 100;
 /** nftables' `filter`. A drop is final whatever other chains say, so the order among them does not matter. */
 const FILTER_PRIORITY = 0;
 
-/** The chains of a table of this shape. Without a guard there is no chain for it, so that one whose rules were deleted is not taken for it. */
+/** The chains of a table of this shape. */
 export function fixedChains(shape: Shape): FixedChain[] {
   const families: Family[] = shape.ipv6 ? [4, 6] : [4];
   const postrouting: FixedChain = {
     name: "postrouting",
-    type: "nat",
-    hook: "postrouting",
-    priority: SOURCE_NAT_PRIORITY,
+    hook: { type: "nat", name: "postrouting", priority: SOURCE_NAT_PRIORITY },
     rules: families.flatMap(masqueradeRules),
   };
   const { guard } = shape;
-  if (guard === undefined) return [postrouting];
+  if (guard === undefined) return [postrouting, UNGUARDED];
   const forward: FixedChain = {
     name: "forward",
-    type: "filter",
-    hook: "forward",
-    priority: FILTER_PRIORITY,
+    hook: { type: "filter", name: "forward", priority: FILTER_PRIORITY },
     rules: families.map((family) => guardRule(family, guard)),
   };
   return [postrouting, forward];
 }
+
+/** No packet enters it. It says that there shall be no guard, so that a table whose guard somebody deleted is not taken for that. */
+const UNGUARDED: FixedChain = { name: "unguarded", rules: [] };
 
 /** The shape that a firewall needs. */
 export function shapeOf(firewall: Firewall, nameOf: (role: LinkRole) => string | undefined): Shape {

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeviceChange, DeviceStatus, PublicKey } from "../../wireguard/index.ts";
 import type { DeviceDriver } from "../ports.ts";
+import { type DeviceBackend, kernelBackend, userspaceBackend } from "./backend.ts";
 import { kickOf, renewChange } from "./handshake.ts";
-import { KernelDevice, kernelHasWireguard } from "./kernel.ts";
+import { kernelHasWireguard } from "./kernel.ts";
 import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
 import { assertPortFree } from "./port-probe.ts";
-import { isServed, readUserspace, setUserspace, socketPath } from "./uapi-client.ts";
-import { startUserspace, stopUserspace } from "./userspace.ts";
+import { isServed, socketPath } from "./uapi-client.ts";
 
 export interface DeviceOptions {
   /** Name of the link. */
@@ -49,46 +49,9 @@ async function chooseKind(name: string): Promise<"kernel" | "userspace"> {
   return kernelHasWireguard() ? "kernel" : "userspace";
 }
 
-/** What differs between the two. */
-interface Backend {
-  readonly kind: "kernel" | "userspace";
-  ensure(signal: AbortSignal): Promise<void>;
-  read(): Promise<DeviceStatus | undefined>;
-  set(change: DeviceChange, signal: AbortSignal): Promise<void>;
-  /** Resolves to whether there was something to remove. */
-  remove(): Promise<boolean>;
-  close(): void;
-}
-
-function userspaceBackend(name: string): Backend {
-  const path = socketPath(name);
-  return {
-    kind: "userspace",
-    ensure: async (signal) => {
-      await startUserspace({ name }, signal);
-    },
-    read: () => readUserspace(path),
-    set: (change, signal) => setUserspace(name, path, change, signal),
-    remove: () => stopUserspace({ name }),
-    close: () => undefined,
-  };
-}
-
-function kernelBackend(name: string): Backend {
-  const device = new KernelDevice(name);
-  return {
-    kind: "kernel",
-    ensure: async () => {
-      device.make();
-    },
-    read: async () => device.read(),
-    set: async (change, signal) => {
-      signal.throwIfAborted();
-      device.apply(change);
-    },
-    remove: async () => device.remove(),
-    close: () => device.close(),
-  };
+/** The driver over any backend, for tests of what it adds to one. */
+export function createDriverOver(options: DeviceOptions, backend: DeviceBackend): WireguardDriver {
+  return new DriverOfDevice(options, backend);
 }
 
 /** wireguard-go hears within 1 ms that its link is up; this is for a machine where it has to wait for a processor. */
@@ -97,14 +60,14 @@ const SETTLE_MS = 100;
 class DriverOfDevice implements WireguardDriver {
   readonly kind: "kernel" | "userspace";
   readonly #name: string;
-  readonly #backend: Backend;
+  readonly #backend: DeviceBackend;
   readonly #onWarning: (message: string) => void;
   /** Whether what was set can be read: asked once, after the first peers were added. */
   #readback: "unknown" | "usable" | "unusable" = "unknown";
   /** What was applied, while it cannot be read. */
   #applied: DeviceStatus = EMPTY_DEVICE;
 
-  constructor(options: DeviceOptions, backend: Backend) {
+  constructor(options: DeviceOptions, backend: DeviceBackend) {
     this.kind = backend.kind;
     this.#name = options.name;
     this.#backend = backend;

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DeviceChange, DeviceStatus } from "../../wireguard/index.ts";
+import type { DeviceBackend } from "./backend.ts";
+import { createDriverOver } from "./driver.ts";
+import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.test-kit.ts";
+import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
+
+const signal = new AbortController().signal;
+const LEARNED = 1_796_129_148;
+
+/** A device in memory. `blind`: it shows no peers, as some userspace WireGuards did. */
+class FakeBackend implements DeviceBackend {
+  readonly kind = "userspace";
+  readonly changes: DeviceChange[] = [];
+  device: DeviceStatus | undefined = EMPTY_DEVICE;
+  blind = false;
+
+  async ensure(): Promise<void> {
+    this.device ??= EMPTY_DEVICE;
+  }
+
+  async read(): Promise<DeviceStatus | undefined> {
+    return this.blind && this.device !== undefined ? { ...this.device, peers: [] } : this.device;
+  }
+
+  async set(change: DeviceChange): Promise<void> {
+    this.changes.push(change);
+    this.device = applyToDevice(this.device ?? EMPTY_DEVICE, change);
+  }
+
+  async remove(): Promise<boolean> {
+    const existed = this.device !== undefined;
+    this.device = undefined;
+    return existed;
+  }
+
+  close(): void {
+    this.device = undefined;
+  }
+
+  /** A handshake with one peer happened. */
+  handshake(key: string): void {
+    const device = this.device ?? EMPTY_DEVICE;
+    const peers = device.peers.map((peer) =>
+      peer.publicKey === key ? { ...peer, latestHandshake: LEARNED } : peer,
+    );
+    this.device = { ...device, peers };
+  }
+}
+
+const WHOLE: DeviceChange = {
+  privateKey: secretKey(1),
+  peers: [
+    {
+      kind: "add",
+      publicKey: publicKey(2),
+      endpoint: endpoint("192.0.2.2:51820"),
+      allowedIPs: prefixes("10.4.0.2/32"),
+      persistentKeepalive: 0,
+    },
+    {
+      kind: "add",
+      publicKey: publicKey(3),
+      endpoint: endpoint("192.0.2.3:51820"),
+      allowedIPs: prefixes("10.4.0.3/32"),
+      persistentKeepalive: 10,
+    },
+    { kind: "add", publicKey: publicKey(4), allowedIPs: prefixes("10.4.0.4/32"), persistentKeepalive: 0 },
+  ],
+};
+
+test("a change without content is not sent", async () => {
+  const backend = new FakeBackend();
+  await createDriverOver({ name: "kilo0" }, backend).apply({ peers: [] }, signal);
+  assert.deepEqual(backend.changes, []);
+});
+
+test("the device shows no peers although it took them: told once, and what was applied counts (K-23)", async () => {
+  const backend = new FakeBackend();
+  backend.blind = true;
+  const warnings: string[] = [];
+  const driver = createDriverOver({ name: "kilo0", onWarning: (text) => warnings.push(text) }, backend);
+  await driver.apply(WHOLE, signal);
+  const more: DeviceChange = {
+    peers: [{ kind: "add", publicKey: publicKey(5), allowedIPs: prefixes("10.4.0.5/32") }],
+  };
+  await driver.apply(more, signal);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? "", /cannot read back kilo0: the device took 3 peers and shows none/);
+  const seen = await driver.read();
+  assert.deepEqual(seen?.peers, applyToDevice(applyToDevice(EMPTY_DEVICE, WHOLE), more).peers);
+  assert.equal(await driver.renew([publicKey(2)], signal), 0, "sessions that cannot be seen are not ended");
+  assert.equal(backend.changes.length, 2);
+});
+
+test("a blind device that is made anew is empty again, not what the old one had", async () => {
+  const backend = new FakeBackend();
+  backend.blind = true;
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.device = undefined;
+  assert.equal(await driver.read(), undefined);
+  await driver.ensure(signal);
+  assert.deepEqual((await driver.read())?.peers, []);
+});
+
+test("a device that can be read is read, also what it learned", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.handshake(publicKey(2));
+  assert.equal((await driver.read())?.peers[0]?.latestHandshake, LEARNED);
+});
+
+test("a kick: keepalive on at once, then as planned; who cannot be called is left alone", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.changes.length = 0;
+  assert.equal(await driver.kick([publicKey(2), publicKey(3), publicKey(4), publicKey(9)], signal), 2);
+  const keepalive = (byte: number, persistentKeepalive: number) => ({
+    kind: "update",
+    publicKey: publicKey(byte),
+    persistentKeepalive,
+  });
+  assert.deepEqual(backend.changes, [
+    { peers: [keepalive(2, 25), keepalive(3, 0), keepalive(3, 10)] },
+    { peers: [keepalive(2, 0)] },
+  ]);
+});
+
+test("a renewal touches only peers without a handshake, and they are afterwards what they were", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.handshake(publicKey(2));
+  const before = backend.device?.peers;
+  backend.changes.length = 0;
+  assert.equal(await driver.renew([publicKey(2), publicKey(3)], signal), 1);
+  assert.deepEqual(
+    backend.changes.flatMap((change) => change.peers.map((peer) => peer.publicKey)),
+    new Array(4).fill(publicKey(3)),
+  );
+  const byKey = (peers: DeviceStatus["peers"] = []) => new Map(peers.map((peer) => [peer.publicKey, peer]));
+  assert.deepEqual(byKey(backend.device?.peers), byKey(before));
+});
+
+test("a kick of a device that does not exist calls nobody", async () => {
+  const backend = new FakeBackend();
+  backend.device = undefined;
+  assert.equal(await createDriverOver({ name: "kilo0" }, backend).kick([publicKey(2)], signal), 0);
+});
+
+test("removal says what was removed, and nothing the second time", async () => {
+  const driver = createDriverOver({ name: "kilo0" }, new FakeBackend());
+  assert.deepEqual(await driver.remove(), ["WireGuard link kilo0 (userspace)"]);
+  assert.deepEqual(await driver.remove(), []);
+});
