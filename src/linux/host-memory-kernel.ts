@@ -28,7 +28,8 @@ const NEW_LINK_MTU = 1420;
 /** The state of one host. Every method that changes something is one mutating call, counted when it is carried out. */
 export class MemoryKernel {
   readonly links = new Map<LinkRole, MemoryLink>();
-  routes: MemoryRoute[] = [];
+  /** By place (`routeKey`), of every protocol. */
+  readonly routes = new Map<string, MemoryRoute>();
   rules: Rule[] = [];
   /** Calls that were carried out. */
   mutations = 0;
@@ -85,7 +86,9 @@ export class MemoryKernel {
       link.addresses = link.addresses.filter((address) => address.text !== on.text);
       const last = !link.addresses.some((address) => address.address.family === 4);
       if (on.address.family === 4 && last) this.#flush(role, 4);
-      this.routes = this.routes.filter(({ route }) => route.source?.text !== on.address.text);
+      for (const [key, { route }] of this.routes) {
+        if (route.source?.text === on.address.text) this.routes.delete(key);
+      }
     });
   }
 
@@ -94,23 +97,21 @@ export class MemoryKernel {
     const operation = `add route ${text}`;
     this.#checkRoute(route, operation);
     const key = routeKey(route);
-    const holder = this.routes.find((other) => routeKey(other.route) === key);
+    const holder = this.routes.get(key);
     if (holder !== undefined && holder.protocol !== ROUTE_PROTOCOL) {
       refuse(operation, "EEXIST", `the foreign route ${holder.route.destination.text} has its place`);
     }
     this.mutate(operation, () => {
-      this.routes = this.routes.filter((other) => other !== holder);
-      this.routes.push({ route, protocol: ROUTE_PROTOCOL });
+      this.routes.set(key, { route, protocol: ROUTE_PROTOCOL });
     });
   }
 
   /** Removes an own route; nothing when it is gone. */
   removeRoute(route: Route, text: string): void {
     const key = routeKey(route);
-    const found = this.routes.find((own) => own.protocol === ROUTE_PROTOCOL && routeKey(own.route) === key);
-    if (found === undefined) return;
+    if (this.routes.get(key)?.protocol !== ROUTE_PROTOCOL) return;
     this.mutate(`remove route ${text}`, () => {
-      this.routes = this.routes.filter((own) => own !== found);
+      this.routes.delete(key);
     });
   }
 
@@ -148,10 +149,10 @@ export class MemoryKernel {
   }
 
   #flush(role: LinkRole, family?: Family): void {
-    this.routes = this.routes.filter(({ route }) => {
-      if (route.link !== role) return true;
-      return family !== undefined && route.destination.family !== family;
-    });
+    for (const [key, { route }] of this.routes) {
+      const concerned = family === undefined || route.destination.family === family;
+      if (route.link === role && concerned) this.routes.delete(key);
+    }
   }
 }
 

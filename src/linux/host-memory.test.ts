@@ -11,6 +11,8 @@ import {
   NO_CHANGES,
 } from "./host-compliance.test-kit.ts";
 import { createMemoryHost, type MemoryHost } from "./host-memory.ts";
+import type { MemoryRoute } from "./host-memory-kernel.ts";
+import { routeKey } from "./routes-codec.ts";
 
 const FOREIGN = 3;
 const signal = new AbortController().signal;
@@ -39,6 +41,22 @@ test("the twin counts reads, applies that had something to do, and mutating call
   assert.deepEqual(host.counters, { mutations: 15, applies: 1, reads: 1, cniWrites: 0 });
 });
 
+test("what others do to the twin is told and not counted", async () => {
+  const host = createMemoryHost();
+  await host.apply(
+    { ...NO_CHANGES, mesh: MAKE_LINK, device: DEVICE_CHANGE, setRoutes: manyRoutes(10) },
+    signal,
+  );
+  const before = host.mutations;
+  const told: string[] = [];
+  host.watch((event) => told.push(event.kind));
+  host.changedByOthers("links", (kernel) => kernel.removeLink("mesh"));
+  assert.equal(host.mutations, before);
+  assert.deepEqual(told, ["links"]);
+  const state = await host.read();
+  assert.deepEqual([state.mesh, state.routes], [undefined, []]);
+});
+
 test("K-23: the twin can read back without peers", async () => {
   const host = createMemoryHost();
   await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, device: DEVICE_CHANGE }, signal);
@@ -51,6 +69,9 @@ test("K-23: the twin can read back without peers", async () => {
 function subjectOf(host: MemoryHost): HostSubject {
   const { kernel } = host;
   const waiting = new Set<string>();
+  const forget = (which: (entry: MemoryRoute) => boolean): void => {
+    for (const [key, entry] of kernel.routes) if (which(entry)) kernel.routes.delete(key);
+  };
   return {
     driver: host,
     addForeignRoute: async (text) => {
@@ -63,29 +84,28 @@ function subjectOf(host: MemoryHost): HostSubject {
         table: MAIN_TABLE,
         metric: 0,
       };
-      kernel.routes.push({ route, protocol: FOREIGN });
+      kernel.routes.set(routeKey(route), { route, protocol: FOREIGN });
       // The driver under test wants this place; the twin's events are the test's to tell.
       if (text === "10.42.1.0/24") waiting.add(text);
     },
     removeForeignRoute: async (text) => {
-      kernel.routes = kernel.routes.filter((entry) => !isForeign(entry, text));
-      if (waiting.delete(text)) host.emit("routes");
+      forget((entry) => isForeign(entry, text));
+      if (waiting.delete(text)) host.changedByOthers("routes");
     },
-    hasForeignRoute: async (text) => kernel.routes.some((entry) => isForeign(entry, text)),
+    hasForeignRoute: async (text) => [...kernel.routes.values()].some((entry) => isForeign(entry, text)),
     removeOwnRoute: async (text) => {
-      kernel.routes = kernel.routes.filter((entry) => entry.route.destination.text !== text);
-      host.emit("routes");
+      host.changedByOthers("routes", () => forget((entry) => entry.route.destination.text === text));
     },
     setMeshUp: async (up) => {
       const link = kernel.links.get("mesh");
-      if (link !== undefined) kernel.setUp("mesh", link, up);
-      host.emit("links");
+      assert.ok(link);
+      host.changedByOthers("links", () => kernel.setUp("mesh", link, up));
     },
     settle: async () => undefined,
     close: async () => undefined,
   };
 }
 
-function isForeign(entry: MemoryHost["kernel"]["routes"][number], text: string): boolean {
+function isForeign(entry: MemoryRoute, text: string): boolean {
   return entry.protocol === FOREIGN && entry.route.destination.text === text;
 }

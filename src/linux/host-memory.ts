@@ -45,9 +45,9 @@ export interface HostCounters {
 /** The twin, with what a test needs beside the driver. */
 export interface MemoryHost extends HostDriver {
   readonly counters: HostCounters;
-  /** The kernel's part, for tests to look at or to change as somebody else would; tell of changes with `emit`. */
+  /** The kernel's part, for tests to look at. */
   readonly kernel: MemoryKernel;
-  /** The device; undefined while the mesh link does not exist. Write it to play handshakes and learned endpoints. */
+  /** The device, as long as the mesh link exists. Write it to play handshakes and learned endpoints. */
   device: DeviceStatus | undefined;
   firewall: Firewall | undefined;
   cni: CniState | undefined;
@@ -57,8 +57,8 @@ export interface MemoryHost extends HostDriver {
   losePeersOnRead: boolean;
   /** Refuses mutating calls; undefined ends it. */
   failWhen(fault: FaultInjector | undefined): void;
-  /** Tells listeners of a change that somebody else made. */
-  emit(kind: DriftEvent["kind"]): void;
+  /** Somebody else changes the host: not counted, and told to listeners as `kind`. */
+  changedByOthers(kind: DriftEvent["kind"], work?: (kernel: MemoryKernel) => void): void;
 }
 
 /** A host in memory, with a private link and no mesh link. */
@@ -116,8 +116,8 @@ class HostInMemory implements MemoryHost {
   }
 
   async readDevice(): Promise<DeviceStatus | undefined> {
-    if (this.device === undefined || !this.losePeersOnRead) return this.device;
-    return { ...this.device, peers: [] };
+    if (this.device === undefined || !this.kernel.links.has("mesh")) return undefined;
+    return this.losePeersOnRead ? { ...this.device, peers: [] } : this.device;
   }
 
   async facts(): Promise<HostFacts> {
@@ -147,7 +147,12 @@ class HostInMemory implements MemoryHost {
     this.kernel.fault = fault;
   }
 
-  emit(kind: DriftEvent["kind"]): void {
+  changedByOthers(kind: DriftEvent["kind"], work: (kernel: MemoryKernel) => void = () => undefined): void {
+    const { mutations, fault } = this.kernel;
+    this.kernel.fault = undefined;
+    work(this.kernel);
+    this.kernel.fault = fault;
+    this.kernel.mutations = mutations;
     for (const listener of this.#listeners) listener({ kind });
   }
 
@@ -296,7 +301,9 @@ class HostInMemory implements MemoryHost {
   }
 
   #ownRoutes(): Route[] {
-    return this.kernel.routes.filter((own) => own.protocol === ROUTE_PROTOCOL).map((own) => own.route);
+    return [...this.kernel.routes.values()]
+      .filter((own) => own.protocol === ROUTE_PROTOCOL)
+      .map((own) => own.route);
   }
 
   #routeText(route: Route): string {
