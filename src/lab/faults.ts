@@ -52,9 +52,9 @@ export class Faults {
     const rules = [`ip saddr ${from}${to === undefined ? "" : ` ip daddr ${to}`}${protocol} drop`];
     if (options.both ?? true)
       rules.push(`ip daddr ${from}${to === undefined ? "" : ` ip saddr ${to}`}${protocol} drop`);
-    const chain = `chain forward { type filter hook forward priority filter; ${rules.join("; ")}; }`;
+    const chain = ["chain forward {", "type filter hook forward priority filter;", ...rules, "}"].join("\n");
     const internet = this.#underlay.namespace(INTERNET);
-    await run(internet, ["nft", "-f", "-"], { input: `table ip ${table} { ${chain} }\n` });
+    await run(internet, ["nft", "-f", "-"], { input: `table ip ${table} {\n${chain}\n}\n` });
     return async () => {
       // Also when it is healed already: adding first makes deleting succeed.
       await run(internet, ["nft", "-f", "-"], { input: `table ip ${table}\ndelete table ip ${table}\n` });

@@ -21,10 +21,10 @@ export interface StreamResult {
 
 /** A running stream. It runs among the processes of its host, and ends with it. */
 export class PingStream {
-  readonly #ping: Daemon;
+  readonly #fping: Daemon;
 
-  private constructor(ping: Daemon) {
-    this.#ping = ping;
+  private constructor(fping: Daemon) {
+    this.#fping = fping;
   }
 
   /**
@@ -32,33 +32,33 @@ export class PingStream {
    * @param log a file of its own
    */
   static async start(from: Site, to: string, log: string): Promise<PingStream> {
-    const command = ["ping", "-n", "-D", "-W", "1", "-i", String(INTERVAL / 1000), to];
-    const ping = await Daemon.start({ name: `ping from ${from.name}`, site: from, command, log });
-    for (let tries = 0; tries < 200 && !readFileSync(log, "utf8").includes("icmp_seq="); tries += 1)
+    const command = ["fping", "-l", "-D", "-p", String(INTERVAL), "-t", "1000", to];
+    const fping = await Daemon.start({ name: `fping from ${from.name}`, site: from, command, log });
+    for (let tries = 0; tries < 200 && !/ bytes, /.test(readFileSync(log, "utf8")); tries += 1)
       await sleep(10);
-    return new PingStream(ping);
+    return new PingStream(fping);
   }
 
   /** Ends the stream and judges it. */
   async stop(): Promise<StreamResult> {
     await sleep(UNDER_WAY);
-    this.#ping.signal("SIGINT");
-    await this.#ping.ended;
-    return readStream(readFileSync(this.#ping.log, "utf8"), UNDER_WAY / INTERVAL);
+    this.#fping.signal("SIGINT");
+    await this.#fping.ended;
+    return readStream(readFileSync(this.#fping.log, "utf8"), UNDER_WAY / INTERVAL);
   }
 }
 
 /**
- * Reads what `ping -D` printed, without the last `ignored` pings.
+ * Reads what `fping -l -D` printed, without the last `ignored` pings.
  * Pings before the first answer count as lost, as all others without one.
  */
 export function readStream(output: string, ignored: number): StreamResult {
-  const transmitted = Number(/(\d+) packets transmitted/.exec(output)?.[1] ?? 0);
+  const transmitted = Number(/xmt\/rcv\/%loss = (\d+)\//.exec(output)?.[1] ?? 0);
   const judged = Math.max(transmitted - ignored, 0);
-  const answers = [...output.matchAll(/^\[(\d+\.\d+)\] \d+ bytes from .*icmp_seq=(\d+) /gm)]
+  const answers = [...output.matchAll(/^\[(\d+\.\d+)\] \S+ +: \[(\d+)\], \d+ bytes, /gm)]
     .map((match) => ({ at: Number(match[1]) * 1000, sequence: Number(match[2]) }))
     .sort((a, b) => a.at - b.at);
-  const received = new Set(answers.map((answer) => answer.sequence).filter((sequence) => sequence <= judged))
+  const received = new Set(answers.map((answer) => answer.sequence).filter((sequence) => sequence < judged))
     .size;
   const gaps = answers.slice(1).map((answer, index) => answer.at - (answers[index]?.at ?? answer.at));
   return {
