@@ -2,16 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePrefix } from "../ip/index.ts";
 import { MAIN_TABLE } from "../mesh/index.ts";
-import {
-  DEVICE_CHANGE,
-  describeHostDriver,
-  type HostSubject,
-  MAKE_LINK,
-  manyRoutes,
-  NO_CHANGES,
-} from "./host-compliance.test-kit.ts";
+import { describeHostDriver, type HostSubject } from "./host-compliance.test-kit.ts";
 import { createMemoryHost, type MemoryHost } from "./host-memory.ts";
 import type { MemoryRoute } from "./host-memory-kernel.ts";
+import { DEVICE_CHANGE, MAKE_LINK, manyRoutes, NO_CHANGES } from "./host-plan.test-kit.ts";
 import { routeKey } from "./routes-codec.ts";
 
 const FOREIGN = 3;

@@ -2,17 +2,16 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 
-import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-compliance.test-kit.ts";
+import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-plan.test-kit.ts";
 import { createHost, createMemoryFirewall, type HostDriver, LinkRoles } from "../../src/linux/index.ts";
 import { NETLINK_ROUTE, subscribe } from "../../src/linux/netlink/index.ts";
 import { RTM_DELROUTE, RTM_NEWROUTE, RTNLGRP_IPV4_ROUTE } from "../../src/linux/netlink/rtnetlink.ts";
-import { assertSandbox } from "../linux-device/sandbox.ts";
 import { fakeDevice } from "./fake-device.ts";
 import { emptyNamespace, ipBatch, listenTo, makeUplink, settle, until } from "./namespace.ts";
 
 const FLOOD = 10_000;
 const signal = new AbortController().signal;
-assertSandbox();
+requireFreshNamespace();
 
 describe("events of the kernel", () => {
   let host: HostDriver;

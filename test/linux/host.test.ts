@@ -1,19 +1,14 @@
 /** The real host driver passes the compliance suite, with a veth as mesh link; and what only a real kernel shows. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import {
-  describeHostDriver,
-  MAKE_LINK,
-  manyRoutes,
-  NO_CHANGES,
-} from "../../src/linux/host-compliance.test-kit.ts";
+import { describeHostDriver } from "../../src/linux/host-compliance.test-kit.ts";
+import { MAKE_LINK, manyRoutes, NO_CHANGES } from "../../src/linux/host-plan.test-kit.ts";
 import { createHost, createMemoryFirewall, LinkRoles } from "../../src/linux/index.ts";
-import { assertSandbox } from "../linux-device/sandbox.ts";
 import { fakeDevice } from "./fake-device.ts";
 import { kernelHost } from "./kernel-host.ts";
-import { emptyNamespace, makeUplink } from "./namespace.ts";
+import { emptyNamespace, makeUplink, requireFreshNamespace } from "./namespace.ts";
 
-assertSandbox();
+requireFreshNamespace();
 
 describeHostDriver("kernel, veth as mesh link", async () => kernelHost(fakeDevice("kilo0")));
 

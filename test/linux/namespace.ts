@@ -1,6 +1,22 @@
 /** A network namespace of the test run's own, and hosts in it. */
 import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import type { HostDriver } from "../../src/linux/index.ts";
+
+/** What a fresh namespace has: not links, and the tunnels that some kernels make in each. */
+const FRESH = /^(all|default|lo|(ifb|sit|tunl|ip6tnl|gre|gretap|erspan|ip_vti|ip6_vti|ip6gre)\d)$/;
+
+/**
+ * Throws when the process is not in a fresh network namespace: these tests change links and routes, and the machine's own are not theirs.
+ * `node scripts/suites.mjs linux` makes one.
+ */
+export function requireFreshNamespace(): void {
+  const links = readdirSync("/proc/sys/net/ipv4/conf").filter((name) => !FRESH.test(name));
+  if (links.length === 0) return;
+  throw new Error(
+    `cannot test here: this network namespace has links (${links.join(", ")}); run node scripts/suites.mjs linux`,
+  );
+}
 
 /** Runs `ip` with these words; its output. */
 export function ip(words: string): string {

@@ -4,12 +4,12 @@ import { mkdirSync } from "node:fs";
 import { after, before } from "node:test";
 import { describeHostDriver } from "../../src/linux/host-compliance.test-kit.ts";
 import { createDeviceDriver } from "../../src/linux/index.ts";
-import { assertSandbox } from "../linux-device/sandbox.ts";
 import { kernelHost } from "./kernel-host.ts";
+import { requireFreshNamespace } from "./namespace.ts";
 
 const SOCKETS = "/run/wireguard";
 
-assertSandbox();
+requireFreshNamespace();
 
 // Sockets of wireguard-go are files: a kilo0 of the machine's own must be neither seen nor replaced.
 before(() => {
