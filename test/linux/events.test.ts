@@ -7,7 +7,15 @@ import { createHost, createMemoryFirewall, type HostDriver, LinkRoles } from "..
 import { NETLINK_ROUTE, subscribe } from "../../src/linux/netlink/index.ts";
 import { RTM_DELROUTE, RTM_NEWROUTE, RTNLGRP_IPV4_ROUTE } from "../../src/linux/netlink/rtnetlink.ts";
 import { fakeDevice } from "./fake-device.ts";
-import { emptyNamespace, ipBatch, listenTo, makeUplink, settle, until } from "./namespace.ts";
+import {
+  emptyNamespace,
+  ipBatch,
+  listenTo,
+  makeUplink,
+  requireFreshNamespace,
+  settle,
+  until,
+} from "./namespace.ts";
 
 const FLOOD = 10_000;
 const signal = new AbortController().signal;
