@@ -1,34 +1,50 @@
 /**
- * The tests of this folder change links, firewalls and processes, so they run only in fresh network and mount namespaces:
- *
- *   unshare --net --mount --fork --kill-child sh -c 'mount -t tmpfs t /var/run/wireguard; mount -t tmpfs t /run/netns; node scripts/test.mjs …'
- *
- * Whatever they leave behind ends with the namespaces.
+ * The tests of this folder change links, firewalls and processes, so they run only in network and mount namespaces of their own, with an
+ * empty folder for WireGuard's sockets; scripts/suites.mjs makes both. Whatever they leave behind ends with the namespaces.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Throws when this process is in a namespace that somebody else uses. */
+/**
+ * Throws when this process shares its network or mount namespace with whoever started the suite. Named network namespaces that are made from
+ * now on are not seen outside.
+ */
 export function assertSandbox(): void {
-  const links = readdirSync("/proc/sys/net/ipv4/conf").filter(
-    (name) => !["all", "default", "lo"].includes(name),
-  );
-  const kernels = [
-    "ifb0",
-    "ifb1",
-    "sit0",
-    "tunl0",
-    "ip6tnl0",
-    "gre0",
-    "gretap0",
-    "erspan0",
-    "ip_vti0",
-    "ip6_vti0",
-    "ip6gre0",
-  ];
-  const foreign = links.filter((name) => !kernels.includes(name) && !name.startsWith("t-"));
-  assert.deepEqual(foreign, [], "this is not a fresh network namespace");
+  for (const kind of ["net", "mnt"]) {
+    const own = readlinkSync(`/proc/self/ns/${kind}`);
+    const others = ancestors()
+      .map((pid) => namespaceOf(pid, kind))
+      .filter((other) => other !== undefined);
+    assert.ok(
+      others.some((other) => other !== own),
+      `these tests need a ${kind} namespace of their own: node scripts/suites.mjs linux-device`,
+    );
+  }
+  if (/ \/run\/netns tmpfs /.test(readFileSync("/proc/self/mounts", "utf8"))) return;
+  mkdirSync("/run/netns", { recursive: true });
+  run("mount -t tmpfs t /run/netns");
+}
+
+/** The processes that started this one, nearest first. */
+function ancestors(): number[] {
+  const found: number[] = [];
+  for (let pid = process.ppid; pid > 0; ) {
+    found.push(pid);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in parentheses may hold spaces; state and parent follow it.
+    pid = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  }
+  return found;
+}
+
+/** Undefined when it may not be seen. */
+function namespaceOf(pid: number, kind: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/${kind}`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs one command line (no quotes) and returns what it prints. Throws when it fails. */
