@@ -10,16 +10,21 @@
  */
 export * from "./changes/apply.ts";
 export * from "./changes/diff.ts";
-export * from "./facts/discovered-endpoints.ts";
-export * from "./facts/freshness.ts";
+export { ANNOTATIONS, annotationsOf } from "./facts/annotations.ts";
+export * from "./facts/discover-addresses.ts";
+export type { DiscoveredEndpoint } from "./facts/discovered-endpoints.ts";
+export { FRESH_SECONDS } from "./facts/freshness.ts";
 export * from "./facts/mode.ts";
 export * from "./facts/node.ts";
+export * from "./facts/own-addresses.ts";
+export * from "./facts/own-annotations.ts";
 export * from "./facts/peer.ts";
 export * from "./host-changes.ts";
 export * from "./host-state.ts";
 export * from "./names.ts";
 export * from "./objects.ts";
 export * from "./options.ts";
+export * from "./plan/agent.ts";
 export * from "./plan/laptop.ts";
 export type { UnresolvedName } from "./plan/names.ts";
 export type { NestedPrefix } from "./plan/overlaps.ts";

@@ -73,3 +73,8 @@ export function readGranularity(text: string | undefined): Granularity | undefin
 export function saysNo(text: string): boolean {
   return /^\s*(false|0|no)\s*$/i.test(text);
 }
+
+/** Whether an override says "none" (kilo.md §2.1; reports K-07, K-29). */
+export function saysNone(text: string): boolean {
+  return text === "" || text === "-";
+}

@@ -20,6 +20,7 @@ import {
   readPrefixList,
   readUnixSeconds,
   saysNo,
+  saysNone,
 } from "./annotations.ts";
 import { type DiscoveredEndpoint, readDiscoveredEndpoints } from "./discovered-endpoints.ts";
 import type { Mode } from "./mode.ts";
@@ -215,9 +216,4 @@ class NodeReader {
   #report(reason: ProblemReason, message: string): void {
     this.problems.push(nodeProblem(this.#node.metadata.name, reason, message));
   }
-}
-
-/** An override that says "none" (kilo.md §2.1; reports K-07, K-29). */
-function saysNone(text: string): boolean {
-  return text === "" || text === "-";
 }
