@@ -1,0 +1,174 @@
+/** The agent: wires what may call for a pass to the loop, and what a pass found to log, metrics, readiness and the own Node. */
+import type { NodeObject, Plan } from "../mesh/index.ts";
+import { createWarnOnce, type WarnOnce } from "../telemetry/index.ts";
+import { DeviceWatch } from "./device-watch.ts";
+import { Freshness } from "./freshness.ts";
+import { Health } from "./health.ts";
+import { createLoop, type Loop } from "./loop.ts";
+import type { AgentOptions } from "./options.ts";
+import type { AgentParts } from "./parts.ts";
+import { Publisher } from "./publisher.ts";
+import { type PassResult, Reconciler } from "./reconciler.ts";
+
+/** A pass in which operations failed; the loop tries it again. What failed was told already. */
+class IncompletePass extends Error {
+  readonly code = "incomplete";
+}
+
+export class Agent {
+  readonly health = new Health();
+  readonly #options: AgentOptions;
+  readonly #parts: AgentParts;
+  readonly #loop: Loop;
+  readonly #reconciler: Reconciler;
+  readonly #publisher: Publisher;
+  readonly #deviceWatch: DeviceWatch;
+  readonly #freshness = new Freshness();
+  readonly #problems: WarnOnce;
+  readonly #failures: WarnOnce;
+  readonly #abort = new AbortController();
+  #resync: NodeJS.Timeout | undefined;
+  #unwatch: () => void = () => {};
+  #published = false;
+
+  constructor(options: AgentOptions, parts: AgentParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#reconciler = new Reconciler(options, parts);
+    this.#publisher = new Publisher({
+      parts,
+      onDue: () => this.#loop.trigger("check-in"),
+      onPublished: () => this.#wrote(),
+    });
+    this.#problems = createWarnOnce(parts.log.component("mesh"));
+    this.#failures = createWarnOnce(parts.log.component("host"));
+    this.#loop = createLoop({
+      pass: (reasons, signal) => this.#pass(reasons, signal),
+      onFailure: (error, retryInMs) => this.#passFailed(error, retryInMs),
+    });
+    this.#deviceWatch = new DeviceWatch({ parts, onLearned: () => this.#loop.trigger("endpoint learned") });
+  }
+
+  /** Begins: passes run as soon as nodes and peers are complete. */
+  start(): void {
+    this.#unwatch = this.#parts.host.watch(({ kind }) => this.#loop.trigger(`drift of ${kind}`));
+    this.#resync = setInterval(() => this.#loop.trigger("resync"), this.#options.resyncPeriod * 1000);
+    this.#loop.start();
+    this.#loop.trigger("start");
+  }
+
+  /** Ends passes and timers. The data plane and the annotations stay as they are, so that the next agent takes over without a loss. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearInterval(this.#resync);
+    this.#unwatch();
+    await this.#loop.stop();
+    await this.#deviceWatch.stop();
+    await this.#publisher.stop();
+  }
+
+  /** Something outside changed: an object, the list, a name. */
+  changed(reason: string): void {
+    this.#loop.trigger(reason);
+  }
+
+  /** A complete list came, or the watch of nodes lives again: the moment in which a gap of our own check-ins shows. */
+  watchLives(): void {
+    const seen = this.#parts.nodes.items().get(this.#options.hostname);
+    this.#freshness.listed(lastSeenOf(seen), Math.floor(Date.now() / 1000));
+    this.#loop.trigger("watch");
+  }
+
+  async #pass(_reasons: readonly string[], signal: AbortSignal): Promise<void> {
+    const { nodes, peers, metrics } = this.#parts;
+    // Nothing is changed, and above all nothing removed, before the first complete list (promise 3).
+    if (!nodes.synced || !peers.synced) return;
+    this.health.ok("sync");
+    metrics.reconciles.add(1);
+    const seen = nodes.items().get(this.#options.hostname);
+    if (seen === undefined) return this.#noOwnNode();
+    this.health.ok("node");
+    this.#publisher.resume(lastSeenOf(seen));
+    const result = await this.#reconciler.pass(
+      {
+        ownNode: this.#publisher.overlay(seen),
+        watchLive: nodes.live,
+        gap: this.#freshness.gap(Math.floor(Date.now() / 1000)),
+      },
+      signal,
+    );
+    this.#tell(result);
+    if (result.deviceMade) this.#deviceWatch.callAgain();
+    this.#publisher.offer(result.patch);
+    this.#deviceWatch.planned(result.plan.state.mesh?.device);
+    if (result.failures.length > 0) throw new IncompletePass(result.failures.join("; "));
+  }
+
+  #noOwnNode(): void {
+    const { hostname } = this.#options;
+    const reason = `there is no Node object "${hostname}"; is --hostname the name of this host's Node?`;
+    this.health.fail("node", reason);
+    this.#problems.raise({ key: "own-node", message: "own Node is missing", context: { reason } });
+  }
+
+  #tell({ plan, failures, changed }: PassResult): void {
+    const { metrics, log } = this.#parts;
+    metrics.leader.set(plan.leader ? 1 : 0);
+    metrics.nodes.set(plan.counts.nodes);
+    metrics.peers.set(plan.counts.peers);
+    if (changed) metrics.applies.add(1);
+    if (changed) log.debug("applied", { failures: failures.length });
+    metrics.errors.add(failures.length, { event: "apply" });
+    this.#tellProblems(plan);
+    this.#failures.replace(
+      failures.map((message) => ({ key: message, message: "cannot apply", context: { message } })),
+    );
+    if (failures.length === 0) this.health.ok("apply");
+    else this.health.fail("apply", failures.join("; "));
+    if (plan.ready) this.health.ok("device");
+    else
+      this.health.fail(
+        "device",
+        `this node takes no part in the mesh: ${ownReasons(plan, this.#options.hostname)}`,
+      );
+  }
+
+  #tellProblems({ problems }: Plan): void {
+    const { metrics } = this.#parts;
+    const byReason = new Map<string, number>();
+    for (const { reason } of problems) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+    metrics.problems.clear();
+    for (const [reason, count] of byReason) metrics.problems.set(count, { reason });
+    this.#problems.replace(
+      problems.map(({ object, reason, message }) => ({
+        key: `${object.kind}/${object.name}/${reason}`,
+        message: reason,
+        context: { object: `${object.kind}/${object.name}`, message },
+      })),
+    );
+  }
+
+  /** Others know us only from now on, so that calls made before were in vain. */
+  #wrote(): void {
+    if (!this.#published) this.#deviceWatch.callAgain();
+    this.#published = true;
+  }
+
+  #passFailed(error: unknown, retryInMs: number): void {
+    if (error instanceof IncompletePass) return;
+    this.#parts.metrics.errors.add(1, { event: "run" });
+    this.health.fail("apply", error instanceof Error ? error.message : String(error));
+    this.#parts.log.error("pass failed", { error, retryInMs });
+  }
+}
+
+function ownReasons(plan: Plan, hostname: string): string {
+  const own = plan.problems.filter(({ object }) => object.name === hostname || object.kind === "Host");
+  return own.map(({ message }) => message).join("; ") || "no reason is known";
+}
+
+/** Unix seconds; 0 for none. */
+function lastSeenOf(node: NodeObject | undefined): number {
+  const text = node?.metadata.annotations?.["kilo.squat.ai/last-seen"] ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,179 @@
+/** An API server that is two maps: what the agent under test sees of a cluster, and what it writes into it. */
+import { type Prefix, parsePrefix } from "../ip/index.ts";
+import {
+  AGENT_ANNOTATION,
+  ANNOTATIONS,
+  agentAnnotation,
+  type NodeObject,
+  type PeerObject,
+} from "../mesh/index.ts";
+import { type PublicKey, publicKeyFromBytes } from "../wireguard/index.ts";
+
+/** Milliseconds until a write comes back by the watch. */
+const ECHO_MS = 5;
+
+/** Seconds between two check-ins of a node (kilo.md §2.4). */
+const CHECK_IN_SECONDS = 30;
+
+export interface NodeSketch {
+  readonly name: string;
+  readonly location: string;
+  readonly podCIDR?: string | undefined;
+  /** None: an agent that has not run yet. */
+  readonly key?: PublicKey | undefined;
+  readonly endpoint?: string | undefined;
+  readonly internalIP?: string | undefined;
+  readonly keepalive?: number | undefined;
+  /** Further annotations, by short name. */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A Node object; with a key, one whose agent (of ours) has just checked in. */
+export function nodeOf(sketch: NodeSketch): NodeObject {
+  const now = Math.floor(Date.now() / 1000);
+  const announced: Record<string, string | undefined> =
+    sketch.key === undefined
+      ? {}
+      : {
+          [ANNOTATIONS.key]: sketch.key,
+          [ANNOTATIONS.endpoint]: sketch.endpoint ?? "",
+          [ANNOTATIONS.internalIP]: sketch.internalIP ?? "",
+          [ANNOTATIONS.lastSeen]: String(now),
+          [AGENT_ANNOTATION]: agentAnnotation("other", now),
+        };
+  if (sketch.keepalive !== undefined) announced[ANNOTATIONS.persistentKeepalive] = String(sketch.keepalive);
+  for (const [name, text] of Object.entries(sketch.annotations ?? {}))
+    announced[`kilo.squat.ai/${name}`] = text;
+  const annotations = Object.fromEntries(
+    Object.entries(announced).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return {
+    metadata: {
+      name: sketch.name,
+      labels: { "topology.kubernetes.io/region": sketch.location },
+      annotations,
+    },
+    spec: { podCIDR: sketch.podCIDR },
+  };
+}
+
+export function peerOf(name: string, spec: PeerObject["spec"]): PeerObject {
+  return { metadata: { name }, spec };
+}
+
+/** A key that is easy to tell from others. */
+export function keyOf(number: number): PublicKey {
+  const bytes = new Uint8Array(32).fill(7);
+  bytes[0] = number & 0xff;
+  bytes[1] = number >> 8;
+  return required(publicKeyFromBytes(bytes));
+}
+
+export function prefixOf(text: string): Prefix {
+  return required(parsePrefix(text));
+}
+
+export class FakeCluster {
+  readonly nodes = new Map<string, NodeObject>();
+  readonly peers = new Map<string, PeerObject>();
+  /** Whether the first lists came. */
+  synced = true;
+  /** The API server is away: writes fail, and no watch is live. */
+  away = false;
+  /** Whether the agents of other nodes check in. */
+  othersLive = true;
+  /** Every patch that was accepted. */
+  readonly writes: Readonly<Record<string, string>>[] = [];
+  /** How many patches were tried, also in vain. */
+  attempts = 0;
+  /** Hears what a watch would tell. */
+  listener: (what: string) => void = () => {};
+  readonly #hostname: string;
+  #beat = 0;
+
+  constructor(hostname: string, nodes: readonly NodeObject[], peers: readonly PeerObject[]) {
+    this.#hostname = hostname;
+    for (const node of nodes) this.nodes.set(node.metadata.name, node);
+    for (const peer of peers) this.peers.set(peer.metadata.name, peer);
+    this.#beat = Date.now();
+  }
+
+  /** The two sources of an agent. */
+  source<T>(items: ReadonlyMap<string, T>) {
+    const cluster = this;
+    return {
+      items: () => items,
+      get synced() {
+        return cluster.synced;
+      },
+      get live() {
+        return cluster.synced && !cluster.away;
+      },
+    };
+  }
+
+  async patchOwnNode(annotations: Readonly<Record<string, string>>): Promise<void> {
+    this.attempts += 1;
+    if (this.away) throw new Error("cannot patch the node: connection refused");
+    this.writes.push(annotations);
+    setTimeout(() => this.annotate(this.#hostname, annotations), ECHO_MS);
+  }
+
+  setNode(node: NodeObject): void {
+    this.nodes.set(node.metadata.name, node);
+    this.listener(`node ${node.metadata.name}`);
+  }
+
+  removeNode(name: string): void {
+    this.nodes.delete(name);
+    this.listener(`node ${name}`);
+  }
+
+  setPeer(peer: PeerObject): void {
+    this.peers.set(peer.metadata.name, peer);
+    this.listener(`peer ${peer.metadata.name}`);
+  }
+
+  removePeer(name: string): void {
+    this.peers.delete(name);
+    this.listener(`peer ${name}`);
+  }
+
+  /** Annotations by full name; undefined removes one. */
+  annotate(name: string, annotations: Readonly<Record<string, string | undefined>>): void {
+    const node = this.nodes.get(name);
+    if (node === undefined) return;
+    const merged = Object.entries({ ...node.metadata.annotations, ...annotations });
+    const present = merged.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    this.setNode({ ...node, metadata: { ...node.metadata, annotations: Object.fromEntries(present) } });
+  }
+
+  annotationOf(name: string, short: string): string | undefined {
+    return this.nodes.get(name)?.metadata.annotations?.[`kilo.squat.ai/${short}`];
+  }
+
+  /** Time went on: nodes with a running agent check in when they are due. */
+  tick(): void {
+    if (Date.now() - this.#beat < CHECK_IN_SECONDS * 1000) return;
+    this.#beat = Date.now();
+    if (this.othersLive && !this.away) this.checkInOthers();
+  }
+
+  /** All other nodes that have a key check in now. */
+  checkInOthers(): void {
+    const now = Math.floor(Date.now() / 1000);
+    for (const { metadata } of [...this.nodes.values()]) {
+      const hasKey = metadata.annotations?.[ANNOTATIONS.key] !== undefined;
+      if (metadata.name === this.#hostname || !hasKey) continue;
+      this.annotate(metadata.name, {
+        [ANNOTATIONS.lastSeen]: String(now),
+        [AGENT_ANNOTATION]: agentAnnotation("other", now),
+      });
+    }
+  }
+}
+
+function required<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new TypeError("a fixture cannot be read");
+  return value;
+}

@@ -1,0 +1,87 @@
+/**
+ * WireGuard announces nothing, so the device is read: every second while a peer that should talk has no fresh handshake, else with each
+ * resync. A newly learned endpoint asks for a pass, which publishes it.
+ */
+import type { DeviceConfig } from "../wireguard/index.ts";
+import { Calling } from "./calling.ts";
+import { endpointDigest, learnedEndpoints, silentPeers } from "./handshakes.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** Also the bound within which a newly learned endpoint is published. */
+const LOOK_MS = 1_000;
+
+export interface DeviceWatchOptions {
+  readonly parts: Pick<AgentParts, "host" | "caller" | "log" | "metrics">;
+  /** An endpoint was learned, moved or lost. */
+  readonly onLearned: () => void;
+}
+
+export class DeviceWatch {
+  readonly #options: DeviceWatchOptions;
+  readonly #calling = new Calling();
+  readonly #abort = new AbortController();
+  #planned: DeviceConfig | undefined;
+  #digest = "";
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: DeviceWatchOptions) {
+    this.#options = options;
+  }
+
+  /** A pass ended: this is what the device shall have. Looks at once when something is new. */
+  planned(device: DeviceConfig | undefined): void {
+    this.#planned = device;
+    this.#schedule(0);
+  }
+
+  /** Calls every silent peer again from the start: others know us only now. */
+  callAgain(): void {
+    this.#calling.reset();
+    this.#schedule(LOOK_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  #schedule(pause: number): void {
+    if (this.#abort.signal.aborted || this.#looking !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#begin(), pause);
+  }
+
+  #begin(): void {
+    this.#looking = this.#look()
+      .then((again) => {
+        this.#looking = undefined;
+        if (again) this.#schedule(LOOK_MS);
+      })
+      .catch((error: unknown) => {
+        this.#looking = undefined;
+        this.#options.parts.log.debug("cannot read the device; the next pass will", { error });
+      });
+  }
+
+  /** Resolves to whether to look again in a second. */
+  async #look(): Promise<boolean> {
+    const { host, caller, metrics } = this.#options.parts;
+    const planned = this.#planned;
+    if (planned === undefined) return false;
+    const seen = await host.readDevice();
+    if (seen === undefined) return false;
+    const now = Date.now() / 1000;
+    const silent = silentPeers(planned, seen, now);
+    metrics.silentPeers.set(silent.length);
+    const digest = endpointDigest(learnedEndpoints(seen, now));
+    if (digest !== this.#digest) {
+      this.#digest = digest;
+      this.#options.onLearned();
+    }
+    const due = this.#calling.due(silent);
+    if (due.length > 0) await caller.renew(due, this.#abort.signal);
+    return silent.length > 0;
+  }
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { makeAddress } from "../ip/index.ts";
+import { type PeerStatus, type PublicKey, publicKeyFromBytes, socketEndpoint } from "../wireguard/index.ts";
+import { endpointDigest, learnedEndpoints, silentPeers } from "./handshakes.ts";
+
+const NOW = 1_000_000;
+
+describe("handshakes", () => {
+  it("K-03: an endpoint that never completed a handshake, or not lately, is not advertised", () => {
+    const device = { listenPort: 51820, peers: [peer(1, NOW - 5), peer(2, 0), peer(3, NOW - 181)] };
+    assert.deepEqual(
+      learnedEndpoints(device, NOW).map((learned) => learned.publicKey),
+      [key(1)],
+    );
+    assert.deepEqual(learnedEndpoints(undefined, NOW), []);
+  });
+
+  it("waits for peers with a keepalive, and for those that never answered", () => {
+    const planned = {
+      listenPort: 51820,
+      peers: [
+        { ...peer(1, 0), persistentKeepalive: 10 },
+        peer(2, 0),
+        peer(3, 0),
+        { ...peer(4, 0), endpoint: undefined },
+        peer(5, 0),
+      ],
+    };
+    const seen = {
+      listenPort: 51820,
+      peers: [peer(1, NOW - 200), peer(2, NOW - 500), peer(3, 0), peer(4, 0)],
+    };
+    assert.deepEqual(silentPeers(planned, seen, NOW), [key(1), key(3), key(5)]);
+  });
+
+  it("a new handshake with the same endpoint is no news", () => {
+    const before = learnedEndpoints({ listenPort: 1, peers: [peer(1, NOW - 100), peer(2, NOW)] }, NOW);
+    const after = learnedEndpoints({ listenPort: 1, peers: [peer(2, NOW), peer(1, NOW)] }, NOW);
+    assert.equal(endpointDigest(before), endpointDigest(after));
+    const moved = learnedEndpoints(
+      { listenPort: 1, peers: [peer(1, NOW), { ...peer(2, NOW), endpoint: at(9) }] },
+      NOW,
+    );
+    assert.notEqual(endpointDigest(after), endpointDigest(moved));
+  });
+});
+
+function peer(n: number, latestHandshake: number): PeerStatus {
+  return {
+    publicKey: key(n),
+    endpoint: at(n),
+    allowedIPs: [],
+    persistentKeepalive: 0,
+    latestHandshake,
+    receivedBytes: 0,
+    sentBytes: 0,
+  };
+}
+
+function at(n: number) {
+  return socketEndpoint(makeAddress(4, BigInt(n)), 51820);
+}
+
+function key(n: number): PublicKey {
+  const parsed = publicKeyFromBytes(new Uint8Array(32).fill(n));
+  assert.ok(parsed);
+  return parsed;
+}

@@ -1,0 +1,11 @@
+/**
+ * agent: `kg` itself. Reads Nodes and Peers, asks `mesh` what this host shall have, and makes it so with the fewest changes.
+ *
+ * Promises: a pass with nothing to do does nothing; nothing is removed before the first complete list; one bad object or name stops
+ * nobody; while the API server is away, everything stays as it is; stopping the agent, however it ends, leaves the data plane standing.
+ */
+export { Agent } from "./agent.ts";
+export { createAgentMetrics } from "./metrics.ts";
+export type { AgentOptions } from "./options.ts";
+export type { AgentParts, Caller, Source } from "./parts.ts";
+export { runAgent } from "./run.ts";

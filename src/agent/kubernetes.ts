@@ -1,0 +1,100 @@
+/** The agent's view of the API server: nodes, Peers, and the own Node to write. */
+import {
+  createKubeClient,
+  createReflector,
+  type KubeClient,
+  loadClusterConfig,
+  NODES,
+  PEERS,
+  projectNode,
+  projectPeer,
+  type Reflector,
+  type ReflectorStatus,
+} from "../kube/index.ts";
+import type { NodeObject, PeerObject } from "../mesh/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { AgentOptions } from "./options.ts";
+
+export interface Kubernetes {
+  readonly nodes: Reflector<NodeObject>;
+  readonly peers: Reflector<PeerObject>;
+  patchOwnNode(annotations: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface KubernetesEvents {
+  /** An object that the mesh reads came, changed or went. */
+  readonly onChange: (what: string) => void;
+  /** Nodes were listed, or their watch lives again. */
+  readonly onNodesLive: () => void;
+}
+
+/**
+ * Reads the credentials and makes the client; nothing is asked before `start`. From then on it goes on by itself through whatever
+ * failure, also while the Peer CRD is not there yet (reports K-09, K-86).
+ * @throws ConfigError
+ */
+export function connectKubernetes(options: AgentOptions, log: Logger, events: KubernetesEvents): Kubernetes {
+  const config = loadClusterConfig({ kubeconfig: options.kubeconfig, master: options.master });
+  const client = createKubeClient({ config, userAgent: "kg" });
+  const nodes = createReflector<NodeObject>({
+    client,
+    resource: NODES,
+    project: projectNode(options.mesh.topologyLabel),
+    onChange: ({ name }) => events.onChange(`node ${name}`),
+    onSynced: events.onNodesLive,
+    onStatus: (status) => {
+      tellStatus(log, "nodes", status);
+      if (status.kind === "live") events.onNodesLive();
+    },
+  });
+  const peers = createReflector<PeerObject>({
+    client,
+    resource: PEERS,
+    project: projectPeer,
+    onChange: ({ name }) => events.onChange(`peer ${name}`),
+    onSynced: () => events.onChange("peers"),
+    onStatus: (status) => tellStatus(log, "peers", status),
+  });
+  return {
+    nodes,
+    peers,
+    patchOwnNode: (annotations, signal) => patchAnnotations(client, options.hostname, annotations, signal),
+    start() {
+      nodes.start();
+      peers.start();
+    },
+    async stop() {
+      await Promise.all([nodes.stop(), peers.stop()]);
+      client.close();
+    },
+  };
+}
+
+/** Sets annotations of a Node and touches nothing else; `null` removes one. */
+export async function patchAnnotations(
+  client: KubeClient,
+  name: string,
+  annotations: Readonly<Record<string, string | null>>,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.patch(NODES, name, { metadata: { annotations } }, { kind: "merge", signal });
+}
+
+function tellStatus(log: Logger, resource: string, status: ReflectorStatus): void {
+  switch (status.kind) {
+    case "failed":
+      log.warn("cannot list and watch; what is known stays", {
+        resource,
+        error: status.error,
+        retryInMs: status.retryInMs,
+      });
+      return;
+    case "left-out":
+      log.warn("object left out", { resource, name: status.name, error: status.error });
+      return;
+    default:
+      log.debug("watch", { resource, ...status });
+  }
+}

@@ -1,0 +1,44 @@
+/** What the agent is put together from. Each part is an interface, so that tests give twins. */
+import type { Address } from "../ip/index.ts";
+import type { HostDriver } from "../linux/index.ts";
+import type { NodeObject, PeerObject } from "../mesh/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import type { PublicKey, SecretKey } from "../wireguard/index.ts";
+import type { AgentMetrics } from "./metrics.ts";
+
+/** A complete, live picture of one resource. */
+export interface Source<T> {
+  items(): ReadonlyMap<string, T>;
+  /** Whether a list was ever complete. */
+  readonly synced: boolean;
+  /** Whether a watch is connected now. */
+  readonly live: boolean;
+}
+
+/** Makes WireGuard call peers. */
+export interface Caller {
+  /** A handshake (with a session: a keepalive) at once. */
+  kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+  /** Calls those again that never had a handshake, without WireGuard's own pause of 5 s. */
+  renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+}
+
+export interface AgentParts {
+  readonly nodes: Source<NodeObject>;
+  readonly peers: Source<PeerObject>;
+  readonly host: HostDriver;
+  readonly caller: Caller;
+  /** Sets annotations of the own Node, and nothing else. */
+  readonly patchOwnNode: (
+    annotations: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** The last known addresses of a name; asking starts a look-up when one is due. */
+  readonly resolve: (name: string) => readonly Address[];
+  readonly privateKey: SecretKey;
+  readonly publicKey: PublicKey;
+  /** Of this program, for `kilomesh.io/agent`. */
+  readonly version: string;
+  readonly log: Logger;
+  readonly metrics: AgentMetrics;
+}

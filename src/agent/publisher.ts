@@ -1,0 +1,103 @@
+/**
+ * What this agent writes into its own Node: annotations when they differ, and a check-in 30 s after the last write (kilo.md §2.3, §2.4).
+ * Writes run beside the passes, one at a time: an API server that does not answer delays no pass (B19).
+ */
+import { type AnnotationPatch, checkInPatch, type NodeObject } from "../mesh/index.ts";
+import { OwnNode } from "./own-node.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** Kilo's check-in period; a node counts as gone after twice that (kilo.md §2.4). */
+export const CHECK_IN_MS = 30_000;
+
+/** A write that takes longer is given up: the API server is away. */
+const WRITE_TIMEOUT_MS = 10_000;
+
+/** Longest pause after a write that failed; full jitter below it. Short against the 60 s after which others take us for dead. */
+const RETRY_MS = 5_000;
+
+export interface PublisherOptions {
+  readonly parts: Pick<AgentParts, "patchOwnNode" | "metrics" | "log" | "version">;
+  /** A write is due: a pass shall look what. */
+  readonly onDue: () => void;
+  /** A write came through. */
+  readonly onPublished: () => void;
+}
+
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #ownNode = new OwnNode();
+  readonly #abort = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #dueAt = 0;
+  /** The last write failed: also a difference waits for the next try. */
+  #failed = false;
+  /** A pass had something to say while a write was under way. */
+  #skipped = false;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  /** The own Node with our own writes on top. */
+  overlay(seen: NodeObject): NodeObject {
+    return this.#ownNode.overlay(seen);
+  }
+
+  /** Begins to write what differs, or the check-in when it is due. While a write is under way, nothing: it asks for a pass at its end. */
+  offer(patch: AnnotationPatch | undefined): void {
+    if (this.#abort.signal.aborted) return;
+    if (this.#writing !== undefined) {
+      this.#skipped = true;
+      return;
+    }
+    const isDue = Date.now() >= this.#dueAt;
+    if (!isDue && (patch === undefined || this.#failed)) return;
+    const kind = patch === undefined ? "checkin" : "publish";
+    const now = Math.floor(Date.now() / 1000);
+    const annotations = patch ?? checkInPatch({ now, version: this.#options.parts.version });
+    this.#writing = this.#write(annotations, kind).finally(() => {
+      this.#writing = undefined;
+      if (this.#skipped) this.#options.onDue();
+      this.#skipped = false;
+    });
+  }
+
+  /** A check-in of an agent before this one counts: a restart writes nothing (Unix seconds; 0 for none). */
+  resume(lastSeen: number): void {
+    const pause = lastSeen * 1000 + CHECK_IN_MS - Date.now();
+    if (this.#dueAt === 0 && pause > 0 && pause <= CHECK_IN_MS) this.#schedule(pause);
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+    await this.#writing;
+  }
+
+  async #write(annotations: AnnotationPatch, kind: "publish" | "checkin"): Promise<void> {
+    const { parts, onPublished } = this.#options;
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(WRITE_TIMEOUT_MS)]);
+    try {
+      await parts.patchOwnNode(annotations, signal);
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      parts.metrics.errors.add(1, { event: kind === "checkin" ? "checkin" : "local" });
+      parts.log.warn("cannot write the own Node; the mesh stays as it is", { error });
+      this.#failed = true;
+      this.#schedule(Math.random() * RETRY_MS);
+      return;
+    }
+    this.#failed = false;
+    this.#ownNode.wrote(annotations);
+    parts.metrics.writes.add(1, { kind });
+    this.#schedule(CHECK_IN_MS);
+    onPublished();
+  }
+
+  #schedule(pause: number): void {
+    this.#dueAt = Date.now() + pause;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#options.onDue(), pause);
+  }
+}

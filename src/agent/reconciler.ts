@@ -1,0 +1,140 @@
+/**
+ * One pass: what the cluster says and what the host has become a plan, the plan becomes the fewest changes, and these are applied.
+ * Everything is looked at anew in each pass, so a pass that was lost, or that failed half-way, needs no memory to be made good.
+ */
+import { parseAddress } from "../ip/index.ts";
+import type { HostFacts } from "../linux/index.ts";
+import {
+  ANNOTATIONS,
+  type AnnotationPatch,
+  annotationsOf,
+  type DiscoveredAddresses,
+  diffHost,
+  discoverAddresses,
+  type HostState,
+  isEmptyChange,
+  type NodeObject,
+  type Plan,
+  type PlanInput,
+  planAgent,
+} from "../mesh/index.ts";
+import { type DeviceStatus, parseEndpoint } from "../wireguard/index.ts";
+import { learnedEndpoints } from "./handshakes.ts";
+import { meshMtu } from "./mtu.ts";
+import type { AgentOptions } from "./options.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** What a pass came to. */
+export interface PassResult {
+  readonly plan: Plan;
+  /** What the own Node has to say beyond what it says; undefined when nothing. */
+  readonly patch: AnnotationPatch | undefined;
+  /** Operations that could not be done, one message each. */
+  readonly failures: readonly string[];
+  /** Whether something was applied. */
+  readonly changed: boolean;
+  /** The device did not exist before this pass. */
+  readonly deviceMade: boolean;
+}
+
+/** How this pass sees the cluster. */
+export interface View {
+  /** The own Node, with our own writes on top. */
+  readonly ownNode: NodeObject;
+  readonly watchLive: boolean;
+  readonly gap: PlanInput["gap"];
+}
+
+export class Reconciler {
+  readonly #options: AgentOptions;
+  readonly #parts: AgentParts;
+  /** The plan that was applied last without failure: tells a changed endpoint from one that WireGuard learned. */
+  #applied: HostState | undefined;
+
+  constructor(options: AgentOptions, parts: AgentParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  async pass(view: View, signal: AbortSignal): Promise<PassResult> {
+    const { host } = this.#parts;
+    const now = Math.floor(Date.now() / 1000);
+    const facts = await host.facts();
+    const discovered = this.#discover(view.ownNode, facts);
+    host.setPrivateLink(discovered.privateLink);
+    const actual = await host.read();
+    const { publicKey, version } = this.#parts;
+    const { plan, patch } = planAgent(this.#input(view, facts, actual, now), {
+      publicKey,
+      version,
+      discovered,
+    });
+    const changes = diffHost(plan.state, actual, { now, previous: this.#applied });
+    const changed = !isEmptyChange(changes);
+    const failures = changed ? await host.apply(changes, signal) : [];
+    this.#applied = failures.length === 0 ? plan.state : undefined;
+    return {
+      plan,
+      patch,
+      failures: failures.map((failure) => failure.message),
+      changed,
+      deviceMade: changes.mesh?.create ?? false,
+    };
+  }
+
+  #discover(ownNode: NodeObject, facts: HostFacts): DiscoveredAddresses {
+    const annotations = annotationsOf(ownNode);
+    const endpoint = parseEndpoint(annotations[ANNOTATIONS.endpoint] ?? "");
+    const internalIP = annotations[ANNOTATIONS.internalIP]?.split("/")[0];
+    const listed = (ownNode.status?.addresses ?? []).filter(({ type }) => type === "InternalIP");
+    return discoverAddresses(
+      {
+        links: facts.links.filter(({ name }) => name !== this.#options.interface),
+        defaultRoute: facts.defaultRoute,
+        nodeInternalIPs: listed
+          .map(({ address }) => parseAddress(address))
+          .filter((address) => address !== undefined),
+        announced: {
+          endpoint: endpoint?.kind === "address" ? endpoint.address : undefined,
+          internalIP: parseAddress(internalIP ?? ""),
+        },
+      },
+      this.#options,
+    );
+  }
+
+  #input(view: View, facts: HostFacts, actual: HostState, now: number): PlanInput {
+    const { nodes, peers, publicKey, privateKey, resolve } = this.#parts;
+    const { hostname } = this.#options;
+    return {
+      hostname,
+      now,
+      nodes: [...nodes.items().values()].map((node) =>
+        node.metadata.name === hostname ? view.ownNode : node,
+      ),
+      peers: [...peers.items().values()],
+      options: this.#options.mesh,
+      own: {
+        publicKey,
+        privateKey,
+        mtu: meshMtu(facts, this.#options.mtu, this.#options.interface),
+        learned: learnedEndpoints(deviceOf(actual), now),
+        addresses: facts.links.flatMap((link) => link.addresses.map(({ address }) => address)),
+      },
+      gap: view.gap,
+      watchLive: view.watchLive,
+      resolve,
+    };
+  }
+}
+
+/** What was read of a device has the handshakes of its peers. */
+function deviceOf(state: HostState): DeviceStatus | undefined {
+  const device = state.mesh?.device;
+  if (device === undefined) return undefined;
+  return isStatus(device) ? device : undefined;
+}
+
+function isStatus(device: NonNullable<HostState["mesh"]>["device"]): device is DeviceStatus {
+  return device.peers.every((peer) => "latestHandshake" in peer);
+}
