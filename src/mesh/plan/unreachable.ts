@@ -1,5 +1,5 @@
 /** Fail closed: what belongs to the mesh and has no way through it goes nowhere, never out in clear (design, "Fail closed"). */
-import { createPrefixIndex, hostPrefix, type Prefix, uniquePrefixes } from "../../ip/index.ts";
+import { comparePrefixes, createPrefixIndex, hostPrefix, type Prefix, uniquePrefixes } from "../../ip/index.ts";
 import type { MeshFacts } from "../facts/mesh.ts";
 import type { NodeFacts } from "../facts/node.ts";
 import type { Route } from "../host-state.ts";
@@ -34,6 +34,7 @@ export function unreachableRoutes({ facts, hostname, options }: UnreachableInput
   return wanted
     .filter((prefix) => prefix.length > 0 && !ownPods.has(prefix.text))
     .filter((prefix) => needed.within(prefix).length === 0)
+    .sort(comparePrefixes)
     .map(unreachable);
 }
 
