@@ -1,5 +1,11 @@
 /** Fail closed: what belongs to the mesh and has no way through it goes nowhere, never out in clear (design, "Fail closed"). */
-import { comparePrefixes, createPrefixIndex, hostPrefix, type Prefix, uniquePrefixes } from "../../ip/index.ts";
+import {
+  comparePrefixes,
+  createPrefixIndex,
+  hostPrefix,
+  type Prefix,
+  uniquePrefixes,
+} from "../../ip/index.ts";
 import type { MeshFacts } from "../facts/mesh.ts";
 import type { NodeFacts } from "../facts/node.ts";
 import type { Route } from "../host-state.ts";
