@@ -58,7 +58,12 @@ describe("flags", () => {
       ["10.96.0.0/12", "fd00::/64", "10.0.0.0/8"],
     );
     refuses(["--service-cidr=10.96.0.0"], /--service-cidr: not a prefix like 10.0.0.0\/16 \(10.96.0.0\)/);
-    assert.deepEqual(parseFlags(TABLE, ["-f", "a,b", "-fc", "--filename=-"]).values.files, ["a,b", "c", "-"]);
+    assert.deepEqual(parseFlags(TABLE, ["-f", "a,b", "-fc", "-f=d", "--filename=-"]).values.files, [
+      "a,b",
+      "c",
+      "d",
+      "-",
+    ]);
   });
 
   it("K-21: a resync period of zero or less is refused at start", () => {

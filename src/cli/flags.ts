@@ -55,7 +55,7 @@ export function parseFlags<Table extends FlagTable>(
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
     if (flag === undefined || !isWhole(flag, token.rawName)) throw unknownFlag(token.rawName, flags);
-    read.set(flag.name, flag.read(textOf(flag, token.value), read.get(flag.name)));
+    read.set(flag.name, flag.read(textOf(flag, token.rawName, token.value), read.get(flag.name)));
   }
   const values = Object.entries(table).map(([key, flag]) => [
     key,
@@ -83,8 +83,9 @@ function isWhole(flag: Flag<unknown>, rawName: string): boolean {
   return rawName === `--${flag.name}` || rawName === `-${flag.short}`;
 }
 
-function textOf(flag: Flag<unknown>, value: string | undefined): string {
-  if (value !== undefined) return value;
+/** `-o=json` is `-ojson` to `parseArgs`, but to pflag the equals sign belongs to neither. */
+function textOf(flag: Flag<unknown>, rawName: string, value: string | undefined): string {
+  if (value !== undefined) return rawName.startsWith("--") ? value : value.replace(/^=/, "");
   if (flag.value === undefined) return "true";
   throw new UsageError(`cannot use --${flag.name}: it needs a value (${flag.value})`);
 }

@@ -14,7 +14,7 @@ export function programHelp(program: string, verbs: readonly Verb[]): string {
     "Usage:",
     ...verbs.map(({ usage }) => `  ${program} ${usage}`),
     "",
-    ...(root === undefined ? [] : [root.summary, ""]),
+    ...(root === undefined ? [] : [...wrap(root.summary, WIDTH), ""]),
     "Verbs:",
     ...named.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
     "",

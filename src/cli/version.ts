@@ -6,6 +6,9 @@ import type { Verb } from "./verb.ts";
 /** Set by the bundler. */
 declare const KILOMESH_VERSION: string;
 
+/** The version of this build, as package.json has it. */
+export const VERSION = KILOMESH_VERSION;
+
 export const version: Verb = {
   name: "version",
   summary: "prints the version",
@@ -13,12 +16,7 @@ export const version: Verb = {
   flags: {},
   run: async (args, io) => {
     parseFlags({}, args);
-    io.stdout(versionText());
+    io.stdout(`${VERSION}\n`);
     return EXIT.ok;
   },
 };
-
-/** The version and a line break. */
-export function versionText(): string {
-  return `${KILOMESH_VERSION}\n`;
-}

@@ -3,12 +3,13 @@ import type { CniState, FirewallChange, HostChanges, LinkChange } from "../../me
 import { SET_NAMES } from "../../mesh/index.ts";
 import { type DeviceChange, formatEndpoint, type PeerChange } from "../../wireguard/index.ts";
 import { routeText, ruleText } from "./host-text.ts";
+import type { NameOfKey } from "./peer-names.ts";
 import { section } from "./section.ts";
 
 /** Only the sections in which something changes; one sentence when nothing does. Holds no secret. */
-export function changesText(changes: HostChanges): string {
+export function changesText(changes: HostChanges, nameOf: NameOfKey): string {
   const parts: [string, string[]][] = [
-    ["WireGuard", deviceLines(changes.device)],
+    ["WireGuard", deviceLines(changes.device, nameOf)],
     ["Links", [...linkLines("mesh", changes.mesh), ...linkLines("tunnel", changes.tunnel)]],
     [
       "Routes",
@@ -26,16 +27,17 @@ export function changesText(changes: HostChanges): string {
   return changed.map(([title, lines]) => section(title, lines)).join("\n");
 }
 
-function deviceLines(change: DeviceChange | undefined): string[] {
+function deviceLines(change: DeviceChange | undefined, nameOf: NameOfKey): string[] {
   if (change === undefined) return [];
-  const lines = change.peers.map(peerText);
+  const lines = change.peers.map((peer) => peerText(peer, nameOf(peer.publicKey)));
   if (change.listenPort !== undefined) lines.unshift(`~ listen port ${change.listenPort}`);
   if (change.privateKey !== undefined) lines.unshift("~ private key (hidden)");
   return lines;
 }
 
-function peerText(change: PeerChange): string {
-  if (change.kind === "remove") return `- peer ${change.publicKey}`;
+function peerText(change: PeerChange, name: string | undefined): string {
+  const peer = `peer ${change.publicKey}${name === undefined ? "" : ` (${name})`}`;
+  if (change.kind === "remove") return `- ${peer}`;
   const sign = change.kind === "add" ? "+" : "~";
   const fields = [
     change.endpoint && `endpoint ${formatEndpoint(change.endpoint)}`,
@@ -44,9 +46,7 @@ function peerText(change: PeerChange): string {
     change.presharedKey !== undefined &&
       `preshared key ${change.presharedKey === null ? "removed" : "(hidden)"}`,
   ];
-  return [`${sign} peer ${change.publicKey}`, ...fields.filter((field) => typeof field === "string")].join(
-    "; ",
-  );
+  return [`${sign} ${peer}`, ...fields.filter((field) => typeof field === "string")].join("; ");
 }
 
 function linkLines(role: string, change: LinkChange | undefined): string[] {

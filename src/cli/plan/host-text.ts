@@ -1,13 +1,14 @@
 /** A HostState as text. Links are named by role: which link has the role is the host's business. */
 import type { Firewall, HostState, MeshLink, Route, Rule, TunnelLink } from "../../mesh/index.ts";
 import { MAIN_TABLE, SET_NAMES } from "../../mesh/index.ts";
-import { renderConfig } from "../../wireguard/index.ts";
+import { deviceLines } from "./device-text.ts";
+import type { NameOfKey } from "./peer-names.ts";
 import { section } from "./section.ts";
 
 /** Sections for WireGuard, links, routes, rules, sets and the CNI file. Holds no secret. */
-export function hostText(state: HostState): string {
+export function hostText(state: HostState, nameOf: NameOfKey): string {
   return [
-    section("WireGuard", wireguardLines(state.mesh)),
+    section("WireGuard", state.mesh === undefined ? [] : deviceLines(state.mesh.device, nameOf)),
     section("Links", linkLines(state)),
     section("Routes", state.routes.map(routeText)),
     section("Rules", state.rules.map(ruleText)),
@@ -38,11 +39,6 @@ export function ruleText(rule: Rule): string {
     rule.inputLink && `iif ${rule.inputLink}`,
     `lookup ${rule.table}`,
   ]);
-}
-
-function wireguardLines(mesh: MeshLink | undefined): string[] {
-  if (mesh === undefined) return [];
-  return renderConfig(mesh.device).trimEnd().split("\n");
 }
 
 function linkLines(state: HostState): string[] {

@@ -1,33 +1,21 @@
-/** DNS by hand: what `--resolve NAME=IP` says, and which names were asked for in vain. */
+/** DNS by hand: what `--resolve NAME=IP` says. */
 import { type Address, parseAddress } from "../../ip/index.ts";
+import type { Resolve } from "../../mesh/index.ts";
 import { isDnsName } from "../../wireguard/index.ts";
 import { UsageError } from "../errors.ts";
 
-/** Answers from a table and remembers what it did not know. */
-export class NameTable {
-  readonly #addresses: ReadonlyMap<string, readonly Address[]>;
-  readonly #unresolved = new Set<string>();
-
-  /** @param given `NAME=IP` each; several for one name are its addresses, best first. @throws UsageError for another form */
-  constructor(given: readonly string[]) {
-    const addresses = new Map<string, Address[]>();
-    for (const text of given) {
-      const { name, address } = readEntry(text);
-      addresses.set(name, [...(addresses.get(name) ?? []), address]);
-    }
-    this.#addresses = addresses;
+/**
+ * Resolves by a table, and nothing else.
+ * @param given `NAME=IP` each; several for one name are its addresses, best first
+ * @throws UsageError for another form
+ */
+export function resolveByTable(given: readonly string[]): Resolve {
+  const addresses = new Map<string, Address[]>();
+  for (const text of given) {
+    const { name, address } = readEntry(text);
+    addresses.set(name, [...(addresses.get(name) ?? []), address]);
   }
-
-  readonly resolve = (name: string): readonly Address[] | undefined => {
-    const addresses = this.#addresses.get(name);
-    if (addresses === undefined) this.#unresolved.add(name);
-    return addresses;
-  };
-
-  /** Names that were asked for and not known, sorted. */
-  unresolved(): string[] {
-    return [...this.#unresolved].sort();
-  }
+  return (name) => addresses.get(name);
 }
 
 function readEntry(text: string): { name: string; address: Address } {

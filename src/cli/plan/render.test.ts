@@ -57,9 +57,10 @@ const STATE: HostState = {
 
 describe("plan as text", () => {
   it("uses the words of wg, ip route and ip rule", () => {
-    const lines = hostText(STATE).split("\n");
+    const lines = hostText(STATE, nameOf).split("\n");
     for (const line of [
       "  ListenPort = 51820",
+      "  # Node b1",
       "  Endpoint = 203.0.113.1:51820",
       "  mesh up mtu 1420 10.4.0.1/16",
       "  10.244.2.0/24 via 10.4.0.2 dev mesh src 10.0.1.1",
@@ -74,12 +75,12 @@ describe("plan as text", () => {
   });
 
   it("says (none) where there is nothing", () => {
-    const text = hostText({ routes: [], rules: [] });
+    const text = hostText({ routes: [], rules: [] }, nameOf);
     assert.equal(text.match(/:\n {2}\(none\)\n/g)?.length, 6, text);
   });
 
   it("no secret is printed, as text or JSON", () => {
-    for (const text of [hostText(STATE), planJson(STATE), changesText(allChanges())]) {
+    for (const text of [hostText(STATE, nameOf), planJson(STATE), changesText(allChanges(), nameOf)]) {
       assert.ok(!text.includes(SECRET.slice(0, 20)), text);
     }
     assert.match(planJson(STATE), /"privateKey": "\(hidden\)"/);
@@ -108,15 +109,15 @@ describe("plan as JSON", () => {
 describe("changes as text", () => {
   it("says so when nothing changes", () => {
     const none: HostChanges = { setRoutes: [], removeRoutes: [], addRules: [], removeRules: [] };
-    assert.equal(changesText(none), "Nothing changes.\n");
+    assert.equal(changesText(none, nameOf), "Nothing changes.\n");
   });
 
   it("marks what is added, removed and changed in place", () => {
-    const lines = changesText(allChanges()).split("\n");
+    const lines = changesText(allChanges(), nameOf).split("\n");
     for (const line of [
-      `  + peer ${KEY}; endpoint 203.0.113.1:51820; allowed IPs 10.244.2.0/24; keepalive 0 s; preshared key (hidden)`,
-      `  ~ peer ${KEY}; allowed IPs (none); preshared key removed`,
-      `  - peer ${KEY}`,
+      `  + peer ${KEY} (Node b1); endpoint 203.0.113.1:51820; allowed IPs 10.244.2.0/24; keepalive 0 s; preshared key (hidden)`,
+      `  ~ peer ${KEY} (Node b1); allowed IPs (none); preshared key removed`,
+      `  - peer ${KEY} (Node b1)`,
       "  ~ listen port 51821",
       "  + mesh; mtu 1420; up; + 10.4.0.1/16",
       "  ~ tunnel; down; - 10.4.0.1/16",
@@ -162,6 +163,10 @@ function allChanges(): HostChanges {
     },
     cni: STATE.cni,
   };
+}
+
+function nameOf(key: string): string | undefined {
+  return key === KEY ? "Node b1" : undefined;
 }
 
 function ip(text: string): Address {

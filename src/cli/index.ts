@@ -1,0 +1,62 @@
+/**
+ * cli: the command line of `kg`. One file a verb; flags, checks and help come from one table; rendering stands apart from logic.
+ *
+ * Promises: what is not understood or not served is refused with one line that says what and what to do, exit code 2; what fails
+ * for other reasons ends with exit code 1. Nothing is ignored. No secret is printed.
+ */
+import { CliError, EXIT, UsageError } from "./errors.ts";
+import { programHelp, verbHelp } from "./help.ts";
+import type { Io } from "./io.ts";
+import { didYouMean } from "./nearest.ts";
+import { plan } from "./plan.ts";
+import { run } from "./run.ts";
+import type { Verb } from "./verb.ts";
+import { version } from "./version.ts";
+
+export { type Io, processIo } from "./io.ts";
+
+const PROGRAM = "kg";
+
+/** What `kg` can do. The one with the empty name is what it does without a verb. */
+const VERBS: readonly Verb[] = [run, plan, version];
+
+/** Runs `kg` with these arguments (without the program's own name). Resolves to the exit code; never rejects for what `CliError` covers. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(args, io);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    io.stderr(`${PROGRAM}: ${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+async function dispatch(args: readonly string[], io: Io): Promise<number> {
+  const [first = ""] = args;
+  if (first === "help") return help(args[1], io);
+  const verb = first.startsWith("-") ? verbNamed("") : verbNamed(first);
+  const rest = verb.name === "" ? args : args.slice(1);
+  if (asksForHelp(rest)) return help(verb.name === "" ? undefined : verb.name, io);
+  if (rest[0] === "--version") return version.run([], io);
+  return verb.run(rest, io);
+}
+
+function help(name: string | undefined, io: Io): number {
+  io.stdout(name === undefined ? programHelp(PROGRAM, VERBS) : verbHelp(PROGRAM, verbNamed(name)));
+  return EXIT.ok;
+}
+
+function verbNamed(name: string): Verb {
+  const verb = VERBS.find((known) => known.name === name);
+  if (verb !== undefined) return verb;
+  const names = [...VERBS.map((known) => known.name).filter((known) => known !== ""), "help"];
+  throw new UsageError(
+    `cannot ${name}: there is no such verb${didYouMean(name, names)}; \`${PROGRAM} help\` lists them`,
+  );
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.includes("--help") || own.includes("-h");
+}
