@@ -3,6 +3,10 @@
 // Each verb loads only what it needs: a lab starts many probers, and each should start at once.
 async function main(verb: string | undefined, rest: readonly string[]): Promise<number> {
   switch (verb) {
+    case "demo": {
+      const { demo } = await import("../src/lab/demo-verb.ts");
+      return demo(rest);
+    }
     case "prober": {
       const { runProber } = await import("../src/lab/prober/index.ts");
       await runProber();
@@ -14,7 +18,9 @@ async function main(verb: string | undefined, rest: readonly string[]): Promise<
       return 0;
     }
     default:
-      console.error(`lab: unknown verb ${verb ?? ""}`);
+      console.error(
+        `lab: cannot ${verb ?? "start"}: there is no such verb (usage: lab demo [--once] [--wireguard=kernel])`,
+      );
       return 2;
   }
 }

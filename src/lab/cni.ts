@@ -6,7 +6,7 @@ import { execute, type Site } from "./command.ts";
 import { LabError } from "./errors.ts";
 
 /** Where Debian's package and where everybody else puts plugins. */
-const PLUGIN_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
+export const PLUGIN_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
 
 const CONFIGURATION_FOLDER = "/etc/cni/net.d";
 

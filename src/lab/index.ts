@@ -9,8 +9,11 @@
  */
 export { type Capture, leakFilter } from "./capture.ts";
 export { type CommandOptions, type CommandResult, execute, run, type Site } from "./command.ts";
+export { connectPeers } from "./connect-peers.ts";
 export type { ControlPlane } from "./control-plane.ts";
 export type { Daemon } from "./daemon.ts";
+export { runDemo } from "./demo.ts";
+export { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
 export { CommandError, LabError, ScenarioError } from "./errors.ts";
 export { type ConnectOptions, connectPeer } from "./external-peer.ts";
 export type { DropOptions, Faults, Heal } from "./faults.ts";
@@ -31,5 +34,6 @@ export type { Pod } from "./pod.ts";
 export { type HttpResult, type PathResult, runProber } from "./prober/index.ts";
 export type { HostSpec, Nat, NodeRole, PeerRole, Place, Scenario } from "./scenario.ts";
 export { serveApi } from "./serve-api.ts";
+export { terminalSteps } from "./steps.ts";
 export { fingerprint, type StillOptions, waitUntilStill } from "./still.ts";
 export type { PingStream, StreamResult } from "./stream.ts";

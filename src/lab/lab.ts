@@ -9,6 +9,7 @@ import { Faults } from "./faults.ts";
 import { LabHost } from "./host.ts";
 import type { PathEnd } from "./paths.ts";
 import type { Pod } from "./pod.ts";
+import { checkMachine } from "./preflight.ts";
 import type { Scenario } from "./scenario.ts";
 import { StateFolder } from "./state-folder.ts";
 import { PingStream } from "./stream.ts";
@@ -19,6 +20,8 @@ export interface LabOptions {
   readonly program: string;
   /** Command line of `kg` without flags. */
   readonly kg: readonly string[];
+  /** Who serves WireGuard on external peers; `kernel` needs the module. @default "userspace" */
+  readonly wireguard?: "userspace" | "kernel" | undefined;
   /** Hears what is being done, in a few words. */
   readonly report?: ((step: string) => void) | undefined;
 }
@@ -52,6 +55,7 @@ export class Lab {
    * @throws LabError, ScenarioError; nothing is left then
    */
   static async start(scenario: Scenario, options: LabOptions): Promise<Lab> {
+    checkMachine();
     const state = StateFolder.create();
     let lab: Lab | undefined;
     try {

@@ -1,0 +1,94 @@
+/** Connects the external peers of a scenario, each with what `kg plan --peer` says. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { executeHere } from "./command.ts";
+import { CommandError, LabError } from "./errors.ts";
+import { connectPeer } from "./external-peer.ts";
+import type { LabHost } from "./host.ts";
+import type { Lab } from "./lab.ts";
+import type { PathEnd } from "./paths.ts";
+
+/** Milliseconds that the nodes may take to publish themselves. */
+const PUBLISH_TIMEOUT = 20_000;
+
+/** The part of `kg plan --peer NAME -o json` that is used. */
+interface PlannedPeer {
+  readonly ready: boolean;
+  readonly addresses: readonly string[];
+  readonly peers: readonly {
+    readonly publicKey: string;
+    readonly endpoint?: string | undefined;
+    readonly allowedIPs: readonly string[];
+    readonly persistentKeepalive: number;
+  }[];
+}
+
+/**
+ * Waits until all nodes have published keys and endpoints, and connects all peers of the scenario.
+ * @param topologyFlags the ones that the agents run with
+ */
+export async function connectPeers(
+  lab: Lab,
+  topologyFlags: readonly string[],
+  signal?: AbortSignal,
+): Promise<PathEnd[]> {
+  if (lab.peers.length === 0) return [];
+  await waitForPublishedNodes(lab, signal);
+  const objects = JSON.stringify(await lab.controlPlane.objects());
+  return Promise.all(lab.peers.map((host) => connect(lab, host, objects, topologyFlags)));
+}
+
+async function connect(
+  lab: Lab,
+  host: LabHost,
+  objects: string,
+  topologyFlags: readonly string[],
+): Promise<PathEnd> {
+  const command = [...lab.options.kg, "plan", "-f", "-", "--peer", host.name, "-o", "json", ...topologyFlags];
+  const result = await executeHere(command, { input: objects });
+  if (result.status !== 0)
+    throw new CommandError(`kg plan --peer ${host.name}`, result.status, result.stderr);
+  return connectPeer(host, {
+    configuration: configurationOf(JSON.parse(result.stdout) as PlannedPeer),
+    privateKey: lab.controlPlane.peerKey(host.name),
+    file: (name, text) => lab.state.write(name, text),
+    wireguard: lab.options.wireguard,
+  });
+}
+
+/** The plan as the configuration that a person would write (wg-quick(8)). */
+export function configurationOf(plan: PlannedPeer): string {
+  const peers = plan.peers.map((peer) =>
+    [
+      "[Peer]",
+      `PublicKey = ${peer.publicKey}`,
+      ...(peer.endpoint === undefined ? [] : [`Endpoint = ${peer.endpoint}`]),
+      `AllowedIPs = ${peer.allowedIPs.join(", ")}`,
+      `PersistentKeepalive = ${peer.persistentKeepalive}`,
+    ].join("\n"),
+  );
+  return ["[Interface]", `Address = ${plan.addresses.join(", ")}`, ...peers].join("\n");
+}
+
+async function waitForPublishedNodes(lab: Lab, signal: AbortSignal | undefined): Promise<void> {
+  const deadline = Date.now() + PUBLISH_TIMEOUT;
+  for (;;) {
+    const { items } = await lab.controlPlane.objects();
+    const silent = items.filter(
+      (object) => object.kind === "Node" && !hasPublished(object.metadata.annotations),
+    );
+    if (silent.length === 0) return;
+    if (Date.now() > deadline) {
+      const names = silent.map((object) => object.metadata.name).join(", ");
+      throw new LabError(
+        "timeout",
+        `cannot connect peers: nodes have published no key and endpoint (${names})`,
+      );
+    }
+    await sleep(50, undefined, { signal });
+  }
+}
+
+function hasPublished(annotations: unknown): boolean {
+  const known = (annotations ?? {}) as Readonly<Record<string, string>>;
+  return ["key", "endpoint", "last-seen"].every((name) => known[`kilo.squat.ai/${name}`] !== undefined);
+}

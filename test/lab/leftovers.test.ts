@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { build } from "esbuild";
+import { Lab, ScenarioError } from "../../src/lab/index.ts";
+import { THREE_PLACES } from "./stand-in.ts";
+import { standInOptions } from "./support.ts";
+
+interface Traces {
+  readonly folder: string;
+  readonly networks: readonly string[];
+}
+
+describe("nothing is left", () => {
+  test("when the lab is killed", async () => {
+    const { lab, traces } = await startLab();
+    lab.kill("SIGKILL");
+    await once(lab, "exit");
+    await assertNothingLeft(traces);
+  });
+
+  test("after Ctrl-C", async () => {
+    const { lab, traces } = await startLab();
+    lab.kill("SIGINT");
+    const [status] = await once(lab, "exit");
+    assert.equal(status, 0);
+    await assertNothingLeft(traces);
+  });
+
+  test("when the lab is killed while it builds", async () => {
+    const lab = spawnLab();
+    await sleep(250);
+    lab.kill("SIGKILL");
+    await once(lab, "exit");
+    await sleep(1000);
+    assert.deepEqual(foldersOf(lab.pid), []);
+    assert.deepEqual(processesThatMention(`kilomesh-lab.${lab.pid}.`), []);
+  });
+
+  test("when a scenario cannot be built", async () => {
+    const twice = { name: "twice", hosts: [{ name: "a", public: "203.0.113.1" }, { name: "a", public: "203.0.113.2" }] };
+    await assert.rejects(Lab.start(twice, await standInOptions([])), ScenarioError);
+    assert.deepEqual(foldersOf(process.pid), []);
+  });
+
+  test("by a lab that ended in order, however often it is stopped", async () => {
+    const lab = await Lab.start(THREE_PLACES, await standInOptions([]));
+    const networks = lab.hosts.map((host) => readlinkSync(`/proc/${host.site.pid}/ns/net`));
+    await Promise.all([lab.stop(), lab.stop()]);
+    await assertNothingLeft({ folder: lab.state.path, networks }, 0);
+  });
+});
+
+async function startLab(): Promise<{ lab: ChildProcess; traces: Traces }> {
+  await bundled();
+  const lab = spawnLab();
+  assert.ok(lab.stdout !== null);
+  const [line] = (await once(createInterface({ input: lab.stdout }), "line")) as [string];
+  const traces = JSON.parse(line) as Traces;
+  // Else the test would see nothing because it looks for the wrong things.
+  assert.ok(processesIn(traces.networks).length > 10);
+  assert.ok(processesThatMention(traces.folder).length > 0);
+  return { lab, traces };
+}
+
+function spawnLab(): ChildProcess {
+  return spawn(process.execPath, [PROGRAM], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+const PROGRAM = join(process.cwd(), ".build", "lab-to-kill.mjs");
+
+async function bundled(): Promise<void> {
+  await build({
+    entryPoints: [join(process.cwd(), "test/lab/lab-to-kill.ts")],
+    outfile: PROGRAM,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    logLevel: "warning",
+  });
+}
+
+/** @param patience milliseconds in which everything has to be gone */
+async function assertNothingLeft(traces: Traces, patience = 2000): Promise<void> {
+  const deadline = Date.now() + patience;
+  const isLeft = (): boolean => existsSync(traces.folder) || processesIn(traces.networks).length > 0;
+  while (isLeft() && Date.now() < deadline) await sleep(20);
+  assert.equal(existsSync(traces.folder), false, "the folder is left");
+  assert.deepEqual(processesIn(traces.networks), [], "processes are left in its networks");
+  assert.deepEqual(processesThatMention(traces.folder), [], "processes are left");
+  const links = execFileSync("ip", ["-o", "link"]).toString();
+  assert.doesNotMatch(links, / (n1|s1|h1|wan|lan|kilo0|kube-bridge)[@:]/);
+  const mounts = readFileSync("/proc/mounts", "utf8");
+  assert.ok(!mounts.includes(traces.folder), "mounts are left");
+}
+
+function processes(): string[] {
+  return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && entry !== String(process.pid));
+}
+
+function processesIn(networks: readonly string[]): string[] {
+  return processes().filter((pid) => networks.includes(readOr(() => readlinkSync(`/proc/${pid}/ns/net`))));
+}
+
+function processesThatMention(text: string): string[] {
+  return processes().filter((pid) => readOr(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")).includes(text));
+}
+
+function foldersOf(pid: number | undefined): string[] {
+  return readdirSync("/tmp").filter((name) => name.startsWith(`kilomesh-lab.${pid}.`));
+}
+
+function readOr(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}
