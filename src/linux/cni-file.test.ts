@@ -160,3 +160,9 @@ test("a folder that cannot be made is an error that names the file", async () =>
     message: /cannot (read|write) CNI file .*x\.conflist/,
   });
 });
+
+test("a file that cannot be read is undefined, and writing says why", async () => {
+  const file = createCniFile({ path: folder });
+  assert.equal(await file.read(), undefined);
+  await assert.rejects(file.write(state), { code: "CNI_IO", message: /cannot read CNI file/ });
+});

@@ -1,5 +1,5 @@
 /** kg's part of the CNI configuration: the ranges of host-local and the MTU of pods' links (kilo.md §8). */
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { type Prefix, parsePrefix } from "../ip/index.ts";
 import type { CniState } from "../mesh/index.ts";
 import { replaceFile } from "./cni-file-replace.ts";
@@ -24,7 +24,7 @@ export interface CniFileOptions {
 }
 
 /**
- * The file of this host. It is touched only by `read` and `write` (report K-66).
+ * The file of this host. It is touched only by these calls (report K-66).
  *
  * A missing file is written whole. In an existing one only ranges and MTU of kg's own plugin change: the first whose ipam is host-local; other
  * plugins, foreign keys and their order stay, also when kg's own values were nonsense (report K-68). A file that is no JSON object with
@@ -34,7 +34,8 @@ export function createCniFile(options: CniFileOptions = {}): CniFile {
   const path = options.path ?? CNI_FILE;
   return {
     read: async () => {
-      const plugin = ownPlugin(parse(await readText(path)));
+      const content = await readText(path).catch(() => undefined);
+      const plugin = ownPlugin(parse(content));
       return plugin === undefined ? undefined : readState(plugin);
     },
     write: async (state) => {
@@ -45,6 +46,13 @@ export function createCniFile(options: CniFileOptions = {}): CniFile {
       if (plugin !== undefined && sameState(readState(plugin), state)) return false;
       await writeText(path, wanted);
       return true;
+    },
+    remove: async () => {
+      const text = await readText(path);
+      const state = readState(ownPlugin(parse(text)) ?? {});
+      if (state === undefined || text !== render(undefined, state)) return [];
+      await removeFile(path);
+      return [`CNI file ${path}`];
     },
   };
 }
@@ -133,6 +141,14 @@ async function writeText(path: string, content: string): Promise<void> {
     await replaceFile(path, content, 0o644);
   } catch (cause) {
     throw new CniFileError(`cannot write CNI file ${path}: ${reason(cause)}`, cause);
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path);
+  } catch (cause) {
+    throw new CniFileError(`cannot remove CNI file ${path}: ${reason(cause)}`, cause);
   }
 }
 

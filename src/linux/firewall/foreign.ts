@@ -2,8 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { NFT_TABLE } from "../../mesh/index.ts";
 import { findTool } from "../tools.ts";
+import { FirewallError } from "./errors.ts";
 import { type ListingEntry, of, parseListing } from "./listing.ts";
-import { runProgram } from "./nft.ts";
+import { firstLine, runProgram } from "./nft.ts";
 import { TABLE_FAMILY } from "./rules.ts";
 
 /** Families whose forward hook our packets pass. */
@@ -12,8 +13,13 @@ const FAMILIES = new Set(["ip", "ip6", "inet"]);
 /** Only chains are listed, and rules of those at the forward hook: other tables may hold ten thousands. */
 export async function foreignForwardDrops(nft: string): Promise<string[]> {
   const listing = await runProgram(nft, ["-j", "list", "chains"], "");
-  const chains =
-    listing.status === 0 ? of(parseListing(listing.output), "chain").filter(isForeignForward) : [];
+  if (listing.status !== 0) {
+    throw new FirewallError(
+      "FIREWALL_REFUSED",
+      `cannot list nftables chains: ${firstLine(listing.complaint)}`,
+    );
+  }
+  const chains = of(parseListing(listing.output), "chain").filter(isForeignForward);
   const byPolicy = chains.filter((chain) => chain.policy === "drop");
   const others = chains.filter((chain) => chain.policy !== "drop");
   const byRule = await chainsThatEndInDrop(nft, others);

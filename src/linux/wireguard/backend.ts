@@ -36,7 +36,8 @@ export function kernelBackend(name: string): DeviceBackend {
   return {
     kind: "kernel",
     ensure: async () => {
-      device.make();
+      // A link that was there already may be another program's: reading tells.
+      if (!device.make()) device.read();
     },
     read: async () => device.read(),
     set: async (change, signal) => {

@@ -121,3 +121,11 @@ test("removal: the link goes by its name; a missing one is nothing to remove", (
   assert.equal(requests[0]?.type, RTM_DELLINK);
   assert.equal(new KernelDevice("kilo0", kernel({ remove: ENODEV }).port).remove(), false);
 });
+
+test("a foreign link has the name: the error says so", () => {
+  const device = new KernelDevice("br0", kernel({ get: EOPNOTSUPP }).port);
+  assert.throws(() => device.read(), {
+    code: "DEVICE_START",
+    message: /cannot use br0: a link of this name exists/,
+  });
+});

@@ -83,6 +83,7 @@ export class KernelDevice {
       return decodeDevice(parts.map((part) => part.payload));
     } catch (error) {
       if (isNetlinkError(error, "ENODEV")) return undefined;
+      if (isNetlinkError(error, "EOPNOTSUPP")) throw notWireguard(this.#name, error);
       throw error;
     }
   }
@@ -163,4 +164,10 @@ function familyId(socket: NetlinkSocket): number | undefined {
 function noKernel(name: string, cause?: unknown): DeviceError {
   const message = `cannot make ${name}: WireGuard is not available in this kernel; load the module ("modprobe wireguard") or use wireguard-go`;
   return new DeviceError("DEVICE_NO_KERNEL", message, cause === undefined ? {} : { cause });
+}
+
+function notWireguard(name: string, cause: unknown): DeviceError {
+  const advice = `remove it with "ip link delete ${name}" or start kg with another --interface`;
+  const message = `cannot use ${name}: a link of this name exists that is not WireGuard's; ${advice}`;
+  return new DeviceError("DEVICE_START", message, { cause });
 }
