@@ -20,6 +20,19 @@ export interface OwnAnnotations {
   readonly cniCompatibilityIP?: InterfaceAddress | undefined;
 }
 
+/** Every annotation that an agent writes: what clean-up removes (kilo.md §1.6 and B45, where Kilo forgets one). */
+export const OWN_ANNOTATIONS: readonly string[] = [
+  ANNOTATIONS.endpoint,
+  ANNOTATIONS.internalIP,
+  ANNOTATIONS.key,
+  ANNOTATIONS.lastSeen,
+  ANNOTATIONS.wireguardIP,
+  ANNOTATIONS.discoveredEndpoints,
+  ANNOTATIONS.granularity,
+  ANNOTATIONS.cniCompatibilityIP,
+  AGENT_ANNOTATION,
+];
+
 export interface CheckIn {
   /** Unix seconds. */
   readonly now: number;
