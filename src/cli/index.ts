@@ -4,6 +4,7 @@
  * Promises: what is not understood or not served is refused with one line that says what and what to do, exit code 2; what fails
  * for other reasons ends with exit code 1. Nothing is ignored. No secret is printed.
  */
+import { cleanUp } from "./clean-up.ts";
 import { CliError, EXIT, UsageError } from "./errors.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import type { Io } from "./io.ts";
@@ -18,7 +19,7 @@ export { type Io, processIo } from "./io.ts";
 const PROGRAM = "kg";
 
 /** What `kg` can do. The one with the empty name is what it does without a verb. */
-const VERBS: readonly Verb[] = [run, plan, version];
+const VERBS: readonly Verb[] = [run, plan, cleanUp, version];
 
 /** Runs `kg` with these arguments (without the program's own name). Resolves to the exit code; never rejects for what `CliError` covers. */
 export async function main(args: readonly string[], io: Io): Promise<number> {

@@ -4,6 +4,7 @@ import { UsageError } from "./errors.ts";
 import { parseFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { agentOptions, KG_FLAGS } from "./kg-flags.ts";
+import { sayPlainly } from "./start-errors.ts";
 import type { Verb } from "./verb.ts";
 import { VERSION } from "./version.ts";
 
@@ -23,5 +24,6 @@ async function runVerb(args: readonly string[], io: Io): Promise<number> {
       `cannot run the agent: it takes flags only, a verb stands first (${positionals[0]})`,
     );
   }
-  return runAgent(agentOptions(values, io.hostname()), VERSION);
+  const options = agentOptions(values, io.hostname());
+  return sayPlainly(() => runAgent(options, VERSION));
 }
