@@ -74,12 +74,13 @@ export function prefixOf(text: string): Prefix {
 }
 
 export class FakeCluster {
+  /** What the agent's watches have told it. */
   readonly nodes = new Map<string, NodeObject>();
   readonly peers = new Map<string, PeerObject>();
   /** Whether the first lists came. */
   synced = true;
-  /** The API server is away: writes fail, and no watch is live. */
-  away = false;
+  /** `away`: nothing is heard and nothing can be written. `deaf`: writes go through, but no watch is live. */
+  connection: "up" | "away" | "deaf" = "up";
   /** Whether the agents of other nodes check in. */
   othersLive = true;
   /** Every patch that was accepted. */
@@ -89,16 +90,21 @@ export class FakeCluster {
   /** Hears what a watch would tell. */
   listener: (what: string) => void = () => {};
   readonly #hostname: string;
-  #beat = 0;
+  /** What the server has. */
+  readonly #server = { nodes: new Map<string, NodeObject>(), peers: new Map<string, PeerObject>() };
+  #beat: number;
+  #heardAt: number;
 
   constructor(hostname: string, nodes: readonly NodeObject[], peers: readonly PeerObject[]) {
     this.#hostname = hostname;
-    for (const node of nodes) this.nodes.set(node.metadata.name, node);
-    for (const peer of peers) this.peers.set(peer.metadata.name, peer);
+    for (const node of nodes) this.#server.nodes.set(node.metadata.name, node);
+    for (const peer of peers) this.#server.peers.set(peer.metadata.name, peer);
     this.#beat = Date.now();
+    this.#heardAt = Date.now();
+    this.list();
   }
 
-  /** The two sources of an agent. */
+  /** One of the two sources of an agent. */
   source<T>(items: ReadonlyMap<string, T>) {
     const cluster = this;
     return {
@@ -107,62 +113,74 @@ export class FakeCluster {
         return cluster.synced;
       },
       get live() {
-        return cluster.synced && !cluster.away;
+        return cluster.synced && cluster.connection === "up";
+      },
+      get heardAt() {
+        return cluster.#heardAt;
       },
     };
   }
 
   async patchOwnNode(annotations: Readonly<Record<string, string>>): Promise<void> {
     this.attempts += 1;
-    if (this.away) throw new Error("cannot patch the node: connection refused");
+    if (this.connection === "away") throw new Error("cannot patch the node: connection refused");
     this.writes.push(annotations);
     setTimeout(() => this.annotate(this.#hostname, annotations), ECHO_MS);
   }
 
   setNode(node: NodeObject): void {
-    this.nodes.set(node.metadata.name, node);
-    this.listener(`node ${node.metadata.name}`);
+    this.#server.nodes.set(node.metadata.name, node);
+    this.#echo(`node ${node.metadata.name}`);
   }
 
   removeNode(name: string): void {
-    this.nodes.delete(name);
-    this.listener(`node ${name}`);
+    this.#server.nodes.delete(name);
+    this.#echo(`node ${name}`);
   }
 
   setPeer(peer: PeerObject): void {
-    this.peers.set(peer.metadata.name, peer);
-    this.listener(`peer ${peer.metadata.name}`);
+    this.#server.peers.set(peer.metadata.name, peer);
+    this.#echo(`peer ${peer.metadata.name}`);
   }
 
   removePeer(name: string): void {
-    this.peers.delete(name);
-    this.listener(`peer ${name}`);
+    this.#server.peers.delete(name);
+    this.#echo(`peer ${name}`);
   }
 
   /** Annotations by full name; undefined removes one. */
   annotate(name: string, annotations: Readonly<Record<string, string | undefined>>): void {
-    const node = this.nodes.get(name);
+    const node = this.#server.nodes.get(name);
     if (node === undefined) return;
     const merged = Object.entries({ ...node.metadata.annotations, ...annotations });
     const present = merged.filter((entry): entry is [string, string] => entry[1] !== undefined);
     this.setNode({ ...node, metadata: { ...node.metadata, annotations: Object.fromEntries(present) } });
   }
 
+  /** What the server has, by short name. */
   annotationOf(name: string, short: string): string | undefined {
-    return this.nodes.get(name)?.metadata.annotations?.[`kilo.squat.ai/${short}`];
+    return this.#server.nodes.get(name)?.metadata.annotations?.[`kilo.squat.ai/${short}`];
   }
 
-  /** Time went on: nodes with a running agent check in when they are due. */
+  /** A complete list: the agent sees what the server has. */
+  list(): void {
+    this.#heardAt = Date.now();
+    copy(this.#server.nodes, this.nodes);
+    copy(this.#server.peers, this.peers);
+  }
+
+  /** Time went on: nodes with a running agent check in when they are due, and no one while the server is away. */
   tick(): void {
     if (Date.now() - this.#beat < CHECK_IN_SECONDS * 1000) return;
+    if (this.connection === "away") return;
     this.#beat = Date.now();
-    if (this.othersLive && !this.away) this.checkInOthers();
+    if (this.othersLive) this.checkInOthers();
   }
 
   /** All other nodes that have a key check in now. */
   checkInOthers(): void {
     const now = Math.floor(Date.now() / 1000);
-    for (const { metadata } of [...this.nodes.values()]) {
+    for (const { metadata } of [...this.#server.nodes.values()]) {
       const hasKey = metadata.annotations?.[ANNOTATIONS.key] !== undefined;
       if (metadata.name === this.#hostname || !hasKey) continue;
       this.annotate(metadata.name, {
@@ -171,6 +189,17 @@ export class FakeCluster {
       });
     }
   }
+
+  #echo(what: string): void {
+    if (this.connection !== "up") return;
+    this.list();
+    this.listener(what);
+  }
+}
+
+function copy<T>(from: ReadonlyMap<string, T>, to: Map<string, T>): void {
+  to.clear();
+  for (const [name, item] of from) to.set(name, item);
 }
 
 function required<Value>(value: Value | undefined): Value {

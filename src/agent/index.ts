@@ -5,6 +5,7 @@
  * nobody; while the API server is away, everything stays as it is; stopping the agent, however it ends, leaves the data plane standing.
  */
 export { Agent } from "./agent.ts";
+export { cleanUp } from "./clean-up.ts";
 export { createAgentMetrics } from "./metrics.ts";
 export type { AgentOptions } from "./options.ts";
 export type { AgentParts, Caller, Source } from "./parts.ts";

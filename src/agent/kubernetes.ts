@@ -12,8 +12,11 @@ import {
   type ReflectorStatus,
 } from "../kube/index.ts";
 import type { NodeObject, PeerObject } from "../mesh/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import { createWarnOnce, type Logger, type WarnOnce } from "../telemetry/index.ts";
 import type { AgentOptions } from "./options.ts";
+
+/** Every node checks in every 30 s, ourselves among them: a watch that is silent for longer is a dead line. */
+const NODES_QUIET_MS = 35_000;
 
 export interface Kubernetes {
   readonly nodes: Reflector<NodeObject>;
@@ -38,24 +41,29 @@ export interface KubernetesEvents {
 export function connectKubernetes(options: AgentOptions, log: Logger, events: KubernetesEvents): Kubernetes {
   const config = loadClusterConfig({ kubeconfig: options.kubeconfig, master: options.master });
   const client = createKubeClient({ config, userAgent: "kg" });
+  const told = createWarnOnce(log);
+  const tell = (resource: string, status: ReflectorStatus) => tellStatus(log, told, resource, status);
   const nodes = createReflector<NodeObject>({
     client,
     resource: NODES,
+    watchList: true,
+    quietAfterMs: NODES_QUIET_MS,
     project: projectNode(options.mesh.topologyLabel),
     onChange: ({ name }) => events.onChange(`node ${name}`),
     onSynced: events.onNodesLive,
     onStatus: (status) => {
-      tellStatus(log, "nodes", status);
+      tell("nodes", status);
       if (status.kind === "live") events.onNodesLive();
     },
   });
   const peers = createReflector<PeerObject>({
     client,
     resource: PEERS,
+    watchList: true,
     project: projectPeer,
     onChange: ({ name }) => events.onChange(`peer ${name}`),
     onSynced: () => events.onChange("peers"),
-    onStatus: (status) => tellStatus(log, "peers", status),
+    onStatus: (status) => tell("peers", status),
   });
   return {
     nodes,
@@ -82,19 +90,23 @@ export async function patchAnnotations(
   await client.patch(NODES, name, { metadata: { annotations } }, { kind: "merge", signal });
 }
 
-function tellStatus(log: Logger, resource: string, status: ReflectorStatus): void {
+/** A spell of failures is told once, and its end: while the API server is away, each list and watch fails every few seconds. */
+function tellStatus(log: Logger, told: WarnOnce, resource: string, status: ReflectorStatus): void {
   switch (status.kind) {
     case "failed":
-      log.warn("cannot list and watch; what is known stays", {
-        resource,
-        error: status.error,
-        retryInMs: status.retryInMs,
+      told.raise({
+        key: resource,
+        message: "cannot list and watch; what is known stays",
+        context: { resource, error: status.error },
       });
-      return;
+      break;
+    case "live":
+    case "synced":
+      told.clear(resource);
+      break;
     case "left-out":
       log.warn("object left out", { resource, name: status.name, error: status.error });
-      return;
-    default:
-      log.debug("watch", { resource, ...status });
+      break;
   }
+  log.debug("watch", { resource, ...status });
 }

@@ -12,6 +12,7 @@ import {
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Agent } from "./agent.ts";
 import { ForwardWatch } from "./forward-watch.ts";
+import { requireRoot } from "./host-error.ts";
 import { serveHttp } from "./http.ts";
 import { connectKubernetes } from "./kubernetes.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -23,11 +24,6 @@ const REFRESH_NAMES_MS = 10_000;
 
 /** What has to be given back at the end, last first. */
 type Resources = (() => Promise<void> | void)[];
-
-/** The host is not one on which the agent can work. */
-export class HostError extends Error {
-  readonly code = "host";
-}
 
 /**
  * Runs the agent of this host until SIGTERM or SIGINT. The data plane and the annotations stay as they are then: what is removed, is
@@ -55,7 +51,7 @@ async function start(
   log: Logger,
   resources: Resources,
 ): Promise<void> {
-  requireRoot();
+  requireRoot("run the agent");
   const metrics = createAgentMetrics();
   const { privateKey, publicKey, created } = await loadOrCreateKey(join(options.stateFolder, "key"));
   if (created) log.info("made a new private key", { folder: options.stateFolder, publicKey });
@@ -122,13 +118,6 @@ async function connectHost(options: AgentOptions, log: Logger, resources: Resour
   const host = createHost({ links, device, firewall, cni });
   resources.push(() => host.close());
   return { host, device };
-}
-
-function requireRoot(): void {
-  if (process.getuid?.() === 0) return;
-  throw new HostError(
-    "cannot run the agent: it changes links, routes and firewall, so it has to run as root (or in a pod with NET_ADMIN as user 0)",
-  );
 }
 
 function stopSignal(): Promise<NodeJS.Signals> {

@@ -111,10 +111,12 @@ export class Stage {
     }
   }
 
-  /** The API server is back: the watch lives again. */
+  /** The API server is back: it is listed anew, and the watch lives again. */
   async reconnect(): Promise<void> {
-    this.cluster.away = false;
+    this.cluster.connection = "up";
+    this.cluster.list();
     this.agent.watchLives();
+    await this.advance(1_000);
   }
 
   /** The device as it is. */

@@ -46,6 +46,8 @@ export interface CniFile {
   read(): Promise<CniState | undefined>;
   /** Writes ranges and MTU, atomically. Resolves to whether the file had to be changed. */
   write(state: CniState): Promise<boolean>;
+  /** Removes the file if it is exactly what kg writes where there was none. Resolves to what was removed, empty when it is somebody else's or missing. */
+  remove(): Promise<readonly string[]>;
 }
 
 /** Reads and applies what a host has; decides nothing. */
