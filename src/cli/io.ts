@@ -17,6 +17,7 @@ export interface Io {
 
 /** The Io of a program that runs in a terminal or container. */
 export function processIo(): Io {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   return {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
@@ -24,6 +25,11 @@ export function processIo(): Io {
       path === "-" ? collect("standard input", process.stdin, limit) : readFile(path, limit),
     hostname,
   };
+}
+
+/** `kg plan … | head` closes the pipe early: the reader has what it wanted. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }
 
 async function readFile(path: string, limit: number): Promise<string> {

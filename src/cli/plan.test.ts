@@ -44,6 +44,8 @@ const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   "mistakes.b.full.txt": ["-f", MISTAKES, "--mesh-granularity=full", "--hostname=b"],
 };
 
+const REAL = processIo();
+
 describe("kg plan", () => {
   for (const [file, args] of Object.entries(GOLDEN)) {
     it(`prints ${file}`, async () => {
@@ -199,16 +201,15 @@ describe("kg", () => {
 /** Runs the program with this standard input; files are the real ones. */
 async function kg(args: readonly string[], standardInput = "") {
   const output = { stdout: "", stderr: "" };
-  const real = processIo();
   const status = await main(args, {
-    ...real,
+    ...REAL,
     stdout: (text) => {
       output.stdout += text;
     },
     stderr: (text) => {
       output.stderr += text;
     },
-    read: async (path, limit) => (path === "-" ? standardInput : real.read(path, limit)),
+    read: async (path, limit) => (path === "-" ? standardInput : REAL.read(path, limit)),
   });
   return { status, ...output };
 }
