@@ -26,7 +26,7 @@ export function programHelp(program: string, verbs: readonly Verb[]): string {
 
 /** `kg help VERB`. */
 export function verbHelp(program: string, verb: Verb): string {
-  const notes = verb.notes === undefined ? [] : [verb.notes.trim(), ""];
+  const notes = verb.notes === undefined ? [] : [...wrap(verb.notes, WIDTH), ""];
   const flags = Object.keys(verb.flags).length === 0 ? [] : ["Flags:", ...flagLines(verb.flags), ""];
   return [`Usage:\n  ${program} ${verb.usage}\n`, `${verb.summary}\n`, ...notes, ...flags].join("\n");
 }

@@ -159,13 +159,21 @@ describe("kg", () => {
     assert.equal(status, 0);
     for (const part of [
       "kg plan -f FILE",
-      "version  prints the version",
+      "prints the version",
       "--mesh-granularity location|full|cross",
       "(default 30s)",
     ]) {
       assert.ok(stdout.includes(part), `${part} is not in\n${stdout}`);
     }
     assert.equal((await kg(["--help"])).stdout, stdout);
+    for (const verb of ["plan", "clean-up", "version"]) {
+      const { status, stdout } = await kg(["help", verb]);
+      assert.ok(status === 0 && stdout.startsWith(`Usage:\n  kg ${verb}`), stdout);
+      assert.deepEqual(
+        stdout.split("\n").filter((line) => line.length > 100),
+        [],
+      );
+    }
     const plan = await kg(["help", "plan"]);
     assert.match(plan.stdout, /-f, --filename FILE/);
     assert.equal((await kg(["plan", "-h"])).stdout, plan.stdout);

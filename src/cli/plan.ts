@@ -21,9 +21,11 @@ export const plan: Verb = {
   name: "plan",
   summary: "prints what a host would get, without root, network or cluster",
   usage: "plan -f FILE (--hostname NAME [--against FILE] | --peer NAME) [FLAGS]",
-  notes: `Links are named by role: mesh is the WireGuard link, private the one that carries the internal IP,
-tunnel the encapsulation device. What only the host itself knows (its private key, learned endpoints,
-the MTU of its links) is left out; --mtu=auto stands for ${FALLBACK_MTU}. Other kinds than Node and Peer are left out.`,
+  notes: [
+    "Links are named by role: mesh is the WireGuard link, private the one that carries the internal IP, tunnel the encapsulation device.",
+    "What only the host itself knows (its private key, learned endpoints, the MTU of its links) is left out;",
+    `--mtu=auto stands for ${FALLBACK_MTU}. Other kinds than Node and Peer are left out.`,
+  ].join(" "),
   flags: PLAN_FLAGS,
   run: runPlan,
 };
