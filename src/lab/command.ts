@@ -1,5 +1,5 @@
 /** Short commands: run in a namespace, read to the end, judged by their status. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { CommandError } from "./errors.ts";
 
 /** Where a command runs: the namespaces of a process. `network` alone keeps the lab's own files and processes. */
@@ -9,6 +9,8 @@ export interface Site {
   readonly pid: number;
   /** @default "whole" */
   readonly enter?: "whole" | "network" | undefined;
+  /** Where wrappers of long-running programs are noted: see `Namespace.guests`. */
+  readonly guests?: Set<ChildProcess> | undefined;
 }
 
 export interface CommandOptions {

@@ -47,16 +47,26 @@ export class Daemon {
     const { site } = options;
     const log = openSync(options.log, "a", 0o600);
     const inner = ["nsenter", "-t", String(site.pid), "-m", "-u", "-i", "-n", "--", ...options.command];
-    const child = spawn(
+    const outer = [
       "nsenter",
-      ["-t", String(site.pid), "-p", "--", "sh", "-c", TELL_PID, "lab-daemon", ...inner],
-      {
-        stdio: ["ignore", log, log, "pipe"],
-        env: { ...BASE_ENVIRONMENT, ...options.environment },
-        detached: true,
-      },
-    );
+      "-t",
+      String(site.pid),
+      "-p",
+      "--",
+      "sh",
+      "-c",
+      TELL_PID,
+      "lab-daemon",
+      ...inner,
+    ];
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...outer], {
+      stdio: ["ignore", log, log, "pipe"],
+      env: { ...BASE_ENVIRONMENT, ...options.environment },
+      detached: true,
+    });
     closeSync(log);
+    site.guests?.add(child);
+    child.on("exit", () => site.guests?.delete(child));
     const ended = new Promise<number>((resolve) => {
       child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
       child.on("error", () => resolve(127));
@@ -73,7 +83,10 @@ export class Daemon {
 
   /** Sends a signal to the program; nothing when it has ended. */
   signal(signal: NodeJS.Signals): void {
-    if (this.running) process.kill(this.pid, signal);
+    if (!this.running) return;
+    process.kill(this.pid, signal);
+    // nsenter stops with its program, but does not go on with it.
+    if (signal === "SIGCONT" || signal === "SIGKILL") this.#child.kill("SIGCONT");
   }
 
   /** Asks the program to end and waits; kills it when it takes longer than `timeout` milliseconds. Idempotent. @default 5000 */

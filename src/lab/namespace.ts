@@ -54,11 +54,19 @@ echo "ready $pid"
 while read -r _; do :; done
 `;
 
+/** Milliseconds for guests to take notice of the end; they need less than 10. */
+const GUEST_PATIENCE = 300;
+
 /** A namespace (network, mounts, processes, host name) and the process that holds it. */
 export class Namespace {
   readonly name: string;
   /** Process id of the namespace's PID 1, as the lab sees it. */
   readonly pid: number;
+  /**
+   * The `nsenter` processes outside that wait for a program inside. One whose program was stopped (SIGSTOP) has stopped itself too, and would
+   * never take notice of its end: the namespace would wait for it for ever.
+   */
+  readonly guests = new Set<ChildProcess>();
   readonly #holder: ChildProcess;
   readonly #ended: Promise<void>;
 
@@ -102,7 +110,15 @@ export class Namespace {
   /** Kills everything in the namespace, at once, and waits until the kernel has ended all of it. Idempotent. */
   async destroy(): Promise<void> {
     if (this.alive) process.kill(this.pid, "SIGKILL");
+    this.#signalGuests("SIGCONT");
+    // A guest that stops itself only now has missed that.
+    const timer = setTimeout(() => this.#signalGuests("SIGKILL"), GUEST_PATIENCE);
     await this.#ended;
+    clearTimeout(timer);
+  }
+
+  #signalGuests(signal: NodeJS.Signals): void {
+    for (const guest of this.guests) guest.kill(signal);
   }
 }
 

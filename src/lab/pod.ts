@@ -28,7 +28,12 @@ export class Pod {
 
   /** The pod's network alone, e.g. for `ip` or `tcpdump`. */
   get site(): Site {
-    return { name: this.name, pid: this.prober.hello.outer, enter: "network" };
+    return {
+      name: this.name,
+      pid: this.prober.hello.outer,
+      enter: "network",
+      guests: this.#hostSite.guests,
+    };
   }
 
   /** IPv4 address. @throws LabError `missing` before it is attached */

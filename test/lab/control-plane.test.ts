@@ -31,7 +31,16 @@ describe("the control plane of a lab", () => {
   test("every node reaches it with its own credentials, also from behind NAT", async () => {
     for (const node of lab.nodes) {
       const file = "/etc/kubernetes/kubelet.conf";
-      const stdout = await node.run(["kubectl", "--kubeconfig", file, "get", "node", node.name, "-o", "name"]);
+      const stdout = await node.run([
+        "kubectl",
+        "--kubeconfig",
+        file,
+        "get",
+        "node",
+        node.name,
+        "-o",
+        "name",
+      ]);
       assert.equal(stdout, `node/${node.name}\n`);
     }
   });
@@ -40,24 +49,39 @@ describe("the control plane of a lab", () => {
     const { items } = await lab.controlPlane.objects();
     const home = items.find((object) => object.metadata.name === "home-1");
     assert.deepEqual(home?.spec, { podCIDR: "10.244.5.0/24", podCIDRs: ["10.244.5.0/24"] });
-    assert.deepEqual((home?.status as { addresses: unknown }).addresses, [
+    assert.ok(home !== undefined);
+    assert.deepEqual((home.status as { addresses: unknown }).addresses, [
       { type: "InternalIP", address: "192.168.1.11" },
       { type: "Hostname", address: "home-1" },
     ]);
     const peer = items.find((object) => object.kind === "Peer");
-    assert.deepEqual(Object.keys(peer?.spec as object).sort(), ["allowedIPs", "persistentKeepalive", "publicKey"]);
+    assert.deepEqual(Object.keys(peer?.spec as object).sort(), [
+      "allowedIPs",
+      "persistentKeepalive",
+      "publicKey",
+    ]);
   });
 
   test("the key of a Peer belongs to its public key", async () => {
     const { items } = await lab.controlPlane.objects();
     const peer = items.find((object) => object.kind === "Peer");
-    const derived = execFileSync("wg", ["pubkey"], { input: lab.controlPlane.peerKey("laptop") }).toString().trim();
-    assert.equal(derived, (peer?.spec as { publicKey: string }).publicKey);
+    assert.ok(peer !== undefined);
+    const derived = execFileSync("wg", ["pubkey"], { input: lab.controlPlane.peerKey("laptop") })
+      .toString()
+      .trim();
+    assert.equal(derived, (peer.spec as { publicKey: string }).publicKey);
   });
 
   test("a frozen server does not answer, and does when it is thawed", async () => {
     const node = lab.host("north-1");
-    const ask = ["kubectl", "--kubeconfig", "/etc/kubernetes/kubelet.conf", "--request-timeout=500ms", "get", "nodes"];
+    const ask = [
+      "kubectl",
+      "--kubeconfig",
+      "/etc/kubernetes/kubelet.conf",
+      "--request-timeout=500ms",
+      "get",
+      "nodes",
+    ];
     const thaw = lab.controlPlane.freeze();
     assert.notEqual((await node.execute(ask)).status, 0);
     thaw();

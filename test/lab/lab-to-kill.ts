@@ -16,8 +16,12 @@ async function main(): Promise<void> {
   await lab.captureLeaks([]);
   await lab.faults.drop({ from: "n1" });
   const pids = [...lab.underlay.blueprint.namespaces.map((plan) => lab.underlay.namespace(plan.name).pid)];
-  const networks = [...pids, ...pods.map((pod) => pod.site.pid)].map((pid) => readlinkSync(`/proc/${pid}/ns/net`));
-  process.stdout.write(`${JSON.stringify({ folder: lab.state.path, networks })}\n`);
+  const networks = [...pids, ...pods.map((pod) => pod.site.pid)].map((pid) =>
+    readlinkSync(`/proc/${pid}/ns/net`),
+  );
+  process.stdout.write(
+    `${JSON.stringify({ folder: lab.state.path, networks, stoppable: lab.host("n1").kg?.pid })}\n`,
+  );
 }
 
 void main();

@@ -14,11 +14,26 @@ import { standInOptions } from "./support.ts";
 interface Traces {
   readonly folder: string;
   readonly networks: readonly string[];
+  /** Process id of a program that the lab started and waits for. */
+  readonly stoppable: number;
 }
 
 describe("nothing is left", () => {
   test("when the lab is killed", async () => {
     const { lab, traces } = await startLab();
+    lab.kill("SIGKILL");
+    await once(lab, "exit");
+    await assertNothingLeft(traces);
+  });
+
+  test("when the lab is killed and a program in it is stopped", async () => {
+    const { lab, traces } = await startLab();
+    for (const pid of processesIn(traces.networks)) {
+      if (readOr(() => readFileSync(`/proc/${pid}/comm`, "utf8")) === "wireguard-go\n")
+        process.kill(Number(pid), "SIGSTOP");
+    }
+    process.kill(traces.stoppable, "SIGSTOP");
+    await sleep(50);
     lab.kill("SIGKILL");
     await once(lab, "exit");
     await assertNothingLeft(traces);
@@ -32,6 +47,16 @@ describe("nothing is left", () => {
     await assertNothingLeft(traces);
   });
 
+  test("when a program in it is stopped", async () => {
+    const lab = await Lab.start(THREE_PLACES, await standInOptions([]));
+    const networks = lab.hosts.map((host) => readlinkSync(`/proc/${host.site.pid}/ns/net`));
+    const daemon = await lab.host("n1").startDaemon("sleeper", ["sleep", "1000"]);
+    daemon.signal("SIGSTOP");
+    await sleep(50);
+    await lab.stop();
+    await assertNothingLeft({ folder: lab.state.path, networks, stoppable: 0 }, 0);
+  });
+
   test("when the lab is killed while it builds", async () => {
     const lab = spawnLab();
     await sleep(250);
@@ -43,7 +68,13 @@ describe("nothing is left", () => {
   });
 
   test("when a scenario cannot be built", async () => {
-    const twice = { name: "twice", hosts: [{ name: "a", public: "203.0.113.1" }, { name: "a", public: "203.0.113.2" }] };
+    const twice = {
+      name: "twice",
+      hosts: [
+        { name: "a", public: "203.0.113.1" },
+        { name: "a", public: "203.0.113.2" },
+      ],
+    };
     await assert.rejects(Lab.start(twice, await standInOptions([])), ScenarioError);
     assert.deepEqual(foldersOf(process.pid), []);
   });
@@ -52,7 +83,7 @@ describe("nothing is left", () => {
     const lab = await Lab.start(THREE_PLACES, await standInOptions([]));
     const networks = lab.hosts.map((host) => readlinkSync(`/proc/${host.site.pid}/ns/net`));
     await Promise.all([lab.stop(), lab.stop()]);
-    await assertNothingLeft({ folder: lab.state.path, networks }, 0);
+    await assertNothingLeft({ folder: lab.state.path, networks, stoppable: 0 }, 0);
   });
 });
 
@@ -88,7 +119,7 @@ async function bundled(): Promise<void> {
 }
 
 /** @param patience milliseconds in which everything has to be gone */
-async function assertNothingLeft(traces: Traces, patience = 2000): Promise<void> {
+async function assertNothingLeft(traces: Traces, patience = 5000): Promise<void> {
   const deadline = Date.now() + patience;
   const isLeft = (): boolean => existsSync(traces.folder) || processesIn(traces.networks).length > 0;
   while (isLeft() && Date.now() < deadline) await sleep(20);
@@ -110,7 +141,9 @@ function processesIn(networks: readonly string[]): string[] {
 }
 
 function processesThatMention(text: string): string[] {
-  return processes().filter((pid) => readOr(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")).includes(text));
+  return processes().filter((pid) =>
+    readOr(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")).includes(text),
+  );
 }
 
 function foldersOf(pid: number | undefined): string[] {
