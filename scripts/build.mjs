@@ -1,5 +1,5 @@
 // Bundles the programs into dist/ and compiles the netlink addon. Idempotent; prints one line per product.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
@@ -43,9 +43,7 @@ function buildNetlinkAddon() {
   ];
   const include = headers.find((folder) => existsSync(join(folder, "node_api.h")));
   if (include === undefined) {
-    throw new Error(
-      `cannot build the netlink addon: node_api.h not found in ${headers.join(", ")} (install Debian's libnode-dev)`,
-    );
+    fail(`node_api.h not found in ${headers.join(", ")} (install libnode-dev, or run scripts/install.sh)`);
   }
   const flags = [
     "-O2",
@@ -58,6 +56,15 @@ function buildNetlinkAddon() {
     "-nostartfiles",
     "-DNAPI_VERSION=8",
   ];
-  execFileSync("cc", [...flags, `-I${include}`, "-o", product, source], { stdio: "inherit" });
+  const compiler = process.env.CC ?? "cc";
+  const run = spawnSync(compiler, [...flags, `-I${include}`, "-o", product, source], { stdio: "inherit" });
+  if (run.error !== undefined)
+    fail(`${compiler} cannot be run: ${run.error.message} (install gcc, or run scripts/install.sh)`);
+  if (run.status !== 0) fail(`${compiler} ended with exit code ${run.status}`);
   console.log("built dist/netlink.node");
+}
+
+function fail(reason) {
+  console.error(`cannot build the netlink addon: ${reason}`);
+  process.exit(1);
 }
