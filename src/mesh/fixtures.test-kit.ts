@@ -18,7 +18,7 @@ export interface NodeSketch {
   readonly name: string;
   readonly endpoint?: string;
   readonly internalIP?: string;
-  readonly podCIDR?: string;
+  readonly podCIDR?: string | undefined;
   readonly location?: string;
   readonly key?: PublicKey;
   readonly keepalive?: number;

@@ -57,6 +57,7 @@ class HostRouter {
     if (!this.#ownership.isOwnedBy(destination, wanted.owner)) return false;
     const isHost = destination.length === familyBits(destination.family);
     if (isHost && this.#ownAddresses.has(destination.base.text)) return false;
+    if (isHost && isNodesOwnEndpoint(wanted, destination)) return false;
     const refusal = refusalOf(wanted, destination, isHost);
     if (refusal === undefined) return true;
     this.#report(wanted, refusal.reason, refusal.message);
@@ -71,6 +72,11 @@ class HostRouter {
   #report({ owner }: WantedRoute, reason: ProblemReason, message: string): void {
     this.problems.push({ object: owner, reason, message });
   }
+}
+
+/** A node that is contacted at its internal IP is reached there without a tunnel: nothing is wrong with that (kilo.md §6.5, B54). */
+function isNodesOwnEndpoint({ owner, tunnelEndpoint }: WantedRoute, destination: Prefix): boolean {
+  return owner.kind === "Node" && tunnelEndpoint?.text === destination.base.text;
 }
 
 interface Refusal {

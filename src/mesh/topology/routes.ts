@@ -76,10 +76,16 @@ class Router implements WantedRouting {
   routeThroughLeader(): void {
     const { segments, peers } = this.#topology;
     for (const segment of segments) {
-      this.#addThroughLeader(asWritten(hostPrefix(segment.tunnelAddress)), nodeOwner(segment.leader));
+      const endpoint = segment.endpoint?.address;
+      this.#addThroughLeader(
+        asWritten(hostPrefix(segment.tunnelAddress)),
+        nodeOwner(segment.leader),
+        endpoint,
+      );
       if (segment === this.#own) continue;
-      for (const { prefix, owner } of segmentPrefixes(segment))
-        this.#addThroughLeader(asWritten(prefix), owner);
+      for (const { prefix, owner } of segmentPrefixes(segment)) {
+        this.#addThroughLeader(asWritten(prefix), owner, endpoint);
+      }
     }
     for (const peer of peers) {
       for (const allowedIP of peer.allowedIPs) {
@@ -116,8 +122,8 @@ class Router implements WantedRouting {
         this.#addInLocation(asWritten(prefix), nodeOwner(node), this.#gateway(node, prefix.family));
       }
       for (const { address } of node.internalIPs) {
-        if (isEncapsulated(this.#node, address, this.#location.encapsulate))
-          this.#addEncapsulatedNode(node, address);
+        const isWrapped = isEncapsulated(this.#node, address, this.#location.encapsulate);
+        if (isWrapped) this.#addEncapsulatedNode(node, address);
       }
     }
   }
