@@ -72,13 +72,6 @@ export class Agent {
     this.#loop.trigger(reason);
   }
 
-  /** A complete list came, or the watch of nodes lives again: the moment in which a gap of our own check-ins shows. */
-  watchLives(): void {
-    const seen = this.#parts.nodes.items().get(this.#options.hostname);
-    this.#freshness.listed(lastSeenOf(seen), Math.floor(Date.now() / 1000));
-    this.#loop.trigger("watch");
-  }
-
   async #pass(_reasons: readonly string[], signal: AbortSignal): Promise<void> {
     const { nodes, peers, metrics } = this.#parts;
     // Nothing is changed, and above all nothing removed, before the first complete list (promise 3).
@@ -89,11 +82,13 @@ export class Agent {
     if (seen === undefined) return this.#noOwnNode();
     this.health.ok("node");
     this.#publisher.resume(lastSeenOf(seen));
+    const heard = nodes.heardAt ?? Date.now();
+    const heardAt = Math.floor(heard / 1000);
     const result = await this.#reconciler.pass(
       {
-        ownNode: this.#publisher.overlay(seen),
-        watchLive: nodes.live,
-        gap: this.#freshness.gap(Math.floor(Date.now() / 1000)),
+        ownNode: this.#publisher.overlay(seen, heard),
+        heardAt,
+        gap: this.#freshness.look(heardAt, lastSeenOf(seen)),
       },
       signal,
     );

@@ -112,9 +112,6 @@ export class FakeCluster {
       get synced() {
         return cluster.synced;
       },
-      get live() {
-        return cluster.synced && cluster.connection === "up";
-      },
       get heardAt() {
         return cluster.#heardAt;
       },

@@ -1,28 +1,36 @@
-/** How fresh our own view of the cluster is (design, "Freshness"): turns what the watch says into what the plan is told. */
-import type { WatchGap } from "../mesh/index.ts";
-
-/** An own check-in that is this old when the watch lives again means that time passed in which nobody could check in. */
-const GAP_SECONDS = 60;
-
-/** After this the gap is history: every agent that lives has checked in since. */
-const GAP_COUNTS_SECONDS = 120;
+/** When silence was not the others' fault (design, "Freshness"): turns what the watch heard into what the plan is told. */
+import { FRESH_SECONDS, type WatchGap } from "../mesh/index.ts";
 
 /**
- * Remembers the last gap of our own check-ins. While the API server was away, or all agents were, every node looks stale in the first
- * list after it, although nothing is wrong with any of them.
+ * Our own check-in comes back by the watch every 30 s, and it takes some hundred milliseconds: who hears nothing for longer was cut off,
+ * and so may others have been.
+ */
+const SILENCE_SECONDS = 32;
+
+/**
+ * Remembers the last gap in what was heard. While the API server was away, or all agents were, nobody could check in: every node looks
+ * stale in the first list after it, although nothing is wrong with any of them.
  */
 export class Freshness {
+  #heardAt: number | undefined;
   #gap: WatchGap | undefined;
 
-  /** A complete list, or a watch that lives again, shows our own Node with this `last-seen` (Unix seconds, 0 for none). */
-  listed(ownLastSeen: number, now: number): void {
-    if (ownLastSeen > 0 && now - ownLastSeen >= GAP_SECONDS)
-      this.#gap = { gapStart: ownLastSeen, listedAt: now };
+  /**
+   * Looks before each pass, and gives the gap that counts in it. All in Unix seconds.
+   * @param heardAt when the API server was last heard
+   * @param ownLastSeen our own check-in, 0 for none: at the first look it tells when an agent ran here last
+   */
+  look(heardAt: number, ownLastSeen: number): WatchGap | undefined {
+    const since = this.#heardAt ?? ownLastSeen;
+    this.#heardAt = heardAt;
+    if (since > 0 && heardAt - since >= SILENCE_SECONDS) {
+      this.#gap = { gapStart: this.#openGap(since)?.gapStart ?? since, listedAt: heardAt };
+    }
+    return this.#openGap(heardAt);
   }
 
-  /** The gap that still counts. */
-  gap(now: number): WatchGap | undefined {
-    if (this.#gap !== undefined && now - this.#gap.listedAt > GAP_COUNTS_SECONDS) this.#gap = undefined;
-    return this.#gap;
+  /** A gap counts while others may not have checked in after it; one that begins in that time makes it longer. */
+  #openGap(at: number): WatchGap | undefined {
+    return this.#gap !== undefined && at - this.#gap.listedAt < FRESH_SECONDS ? this.#gap : undefined;
   }
 }

@@ -15,9 +15,6 @@ import type { NodeObject, PeerObject } from "../mesh/index.ts";
 import { createWarnOnce, type Logger, type WarnOnce } from "../telemetry/index.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** Every node checks in every 30 s, ourselves among them: a watch that is silent for longer is a dead line. */
-const NODES_QUIET_MS = 35_000;
-
 export interface Kubernetes {
   readonly nodes: Reflector<NodeObject>;
   readonly peers: Reflector<PeerObject>;
@@ -29,8 +26,6 @@ export interface Kubernetes {
 export interface KubernetesEvents {
   /** An object that the mesh reads came, changed or went. */
   readonly onChange: (what: string) => void;
-  /** Nodes were listed, or their watch lives again. */
-  readonly onNodesLive: () => void;
 }
 
 /**
@@ -47,14 +42,10 @@ export function connectKubernetes(options: AgentOptions, log: Logger, events: Ku
     client,
     resource: NODES,
     watchList: true,
-    quietAfterMs: NODES_QUIET_MS,
     project: projectNode(options.mesh.topologyLabel),
     onChange: ({ name }) => events.onChange(`node ${name}`),
-    onSynced: events.onNodesLive,
-    onStatus: (status) => {
-      tell("nodes", status);
-      if (status.kind === "live") events.onNodesLive();
-    },
+    onSynced: () => events.onChange("nodes"),
+    onStatus: (status) => tell("nodes", status),
   });
   const peers = createReflector<PeerObject>({
     client,

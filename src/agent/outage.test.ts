@@ -1,6 +1,7 @@
 /** Promises 3 and 8: the mesh outlives the API server and the agents. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import type { NodeObject } from "../mesh/index.ts";
 import { keyOf, nodeOf } from "./cluster.test-kit.ts";
 import { holdClock, releaseClock, Stage, threeNodes } from "./stage.test-kit.ts";
 
@@ -9,7 +10,7 @@ describe("an agent without its API server", () => {
 
   beforeEach(async () => {
     holdClock();
-    stage = new Stage();
+    stage = new Stage({ nodes: withKeepalive(threeNodes()) });
     await stage.converge();
   });
 
@@ -21,6 +22,7 @@ describe("an agent without its API server", () => {
   for (const seconds of [35, 55, 90, 3_600]) {
     it(`the API server away for ${seconds} s, and back: nothing is removed, and health stays ready`, async () => {
       await stage.advance(28_000);
+      stage.agent.changed("out of step with the others' check-ins");
       const before = stage.host.mutations;
       stage.cluster.connection = "away";
       await stage.advance(seconds * 1_000);
@@ -48,11 +50,16 @@ describe("an agent without its API server", () => {
 
   it("writes go through while no watch is live: nobody is taken for dead, and writes stay a check-in per 30 s", async () => {
     const before = stage.host.mutations;
-    stage.cluster.connection = "deaf";
     const written = stage.cluster.writes.length;
-    await stage.advance(300_000);
+    stage.cluster.connection = "deaf";
+    stage.hear(keyOf(3), "203.0.113.1:4000");
+    for (let second = 0; second < 300; second++) {
+      stage.agent.changed("a peer");
+      await stage.advance(1_000);
+    }
     assert.equal(stage.host.mutations, before);
-    assert.ok(stage.cluster.writes.length - written <= 11, `${stage.cluster.writes.length - written} writes`);
+    assert.match(stage.cluster.annotationOf("a1", "discovered-endpoints") ?? "", /203\.0\.113\.1/);
+    assert.ok(stage.cluster.writes.length - written <= 12, `${stage.cluster.writes.length - written} writes`);
     await stage.reconnect();
     await stage.advance(60_000);
     assert.equal(stage.host.mutations, before);
@@ -69,6 +76,31 @@ describe("an agent without its API server", () => {
     await stage.advance(6_000);
     assert.equal(stage.cluster.annotationOf("a1", "last-seen"), String(lastWrite(stage)));
     assert.ok(Date.now() / 1000 - lastWrite(stage) < 10, "checked in anew");
+  });
+
+  it("the API server comes and goes: a second outage in the grace of the first removes nobody", async () => {
+    const before = stage.host.mutations;
+    for (const seconds of [90, 40, 40]) {
+      stage.cluster.connection = "away";
+      await stage.advance(seconds * 1_000);
+      stage.cluster.othersLive = false;
+      await stage.reconnect();
+    }
+    assert.equal(stage.host.mutations, before);
+    stage.cluster.othersLive = true;
+    stage.cluster.checkInOthers();
+    await stage.advance(90_000);
+    assert.equal(stage.host.mutations, before);
+  });
+
+  it("an API server that hangs with its connections open empties nothing", async () => {
+    const before = stage.host.mutations;
+    stage.cluster.connection = "away";
+    for (let second = 0; second < 120; second++) {
+      stage.agent.changed("drift");
+      await stage.advance(1_000);
+    }
+    assert.equal(stage.host.mutations, before);
   });
 
   it("a node that dies while the API server is away is left out a minute after it is back", async () => {
@@ -100,7 +132,7 @@ describe("an agent that was stopped", () => {
   beforeEach(holdClock);
   afterEach(releaseClock);
 
-  for (const seconds of [35, 59, 90, 86_400]) {
+  for (const seconds of [35, 59, 90, 7_200]) {
     it(`all agents stopped for ${seconds} s and started again: nobody is removed`, async () => {
       const stage = new Stage();
       await stage.converge();
@@ -110,7 +142,6 @@ describe("an agent that was stopped", () => {
       stage.cluster.othersLive = false;
       await stage.advance(seconds * 1_000);
       await stage.restart();
-      stage.agent.watchLives();
       await stage.advance(5_000);
       stage.cluster.othersLive = true;
       stage.cluster.checkInOthers();
@@ -150,7 +181,10 @@ describe("an agent whose own Node is missing", () => {
     stage.cluster.setNode(own);
     await stage.advance(2_000);
     assert.deepEqual(stage.agent.health.reasons(), []);
-    assert.equal(stage.lines.filter(({ gone, msg }) => gone === true && msg === "own Node is missing").length, 1);
+    assert.equal(
+      stage.lines.filter(({ gone, msg }) => gone === true && msg === "own Node is missing").length,
+      1,
+    );
     await stage.agent.stop();
   });
 
@@ -170,6 +204,15 @@ describe("an agent whose own Node is missing", () => {
     await stage.agent.stop();
   });
 });
+
+/** b1 is behind NAT: what is heard of it is news to others. */
+function withKeepalive(nodes: readonly NodeObject[]): NodeObject[] {
+  return nodes.map((node) => {
+    if (node.metadata.name !== "b1") return node;
+    const annotations = { ...node.metadata.annotations, "kilo.squat.ai/persistent-keepalive": "10" };
+    return { ...node, metadata: { ...node.metadata, annotations } };
+  });
+}
 
 function lastWrite(stage: Stage): number {
   return Number(stage.cluster.writes.at(-1)?.["kilo.squat.ai/last-seen"]);

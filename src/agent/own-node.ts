@@ -4,7 +4,7 @@
  */
 import { type NodeObject, withAnnotations } from "../mesh/index.ts";
 
-/** A write whose echo does not come within this time was overtaken by somebody else's: then the watch is right. */
+/** A watch that hears the server this long after a write, and did not bring it, is right: somebody else's write overtook ours. */
 const ECHO_MS = 5_000;
 
 export class OwnNode {
@@ -16,11 +16,11 @@ export class OwnNode {
     for (const [name, value] of Object.entries(annotations)) this.#sent.set(name, { value, until });
   }
 
-  /** The object with our writes on top. Forgets those that the watch has brought back. */
-  overlay(seen: NodeObject): NodeObject {
+  /** The object with our writes on top. Forgets those that the watch has brought back. @param heardAt of the watch, in Unix milliseconds */
+  overlay(seen: NodeObject, heardAt: number): NodeObject {
     const annotations: Record<string, string> = { ...seen.metadata.annotations };
     for (const [name, { value, until }] of this.#sent) {
-      if (annotations[name] === value || Date.now() > until) this.#sent.delete(name);
+      if (annotations[name] === value || heardAt > until) this.#sent.delete(name);
       else annotations[name] = value;
     }
     return withAnnotations(seen, annotations);

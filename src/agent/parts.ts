@@ -11,8 +11,8 @@ export interface Source<T> {
   items(): ReadonlyMap<string, T>;
   /** Whether a list was ever complete. */
   readonly synced: boolean;
-  /** Whether a watch is connected now. */
-  readonly live: boolean;
+  /** When the server was last heard, in Unix milliseconds; undefined before the first answer. */
+  readonly heardAt: number | undefined;
 }
 
 /** Makes WireGuard call peers. */

@@ -3,6 +3,7 @@
  * Writes run beside the passes, one at a time: an API server that does not answer delays no pass (B19).
  */
 import { type AnnotationPatch, checkInPatch, type NodeObject } from "../mesh/index.ts";
+import { createWarnOnce, type WarnOnce } from "../telemetry/index.ts";
 import { OwnNode } from "./own-node.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -26,6 +27,7 @@ export interface PublisherOptions {
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #ownNode = new OwnNode();
+  readonly #told: WarnOnce;
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -37,11 +39,12 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
+    this.#told = createWarnOnce(options.parts.log);
   }
 
-  /** The own Node with our own writes on top. */
-  overlay(seen: NodeObject): NodeObject {
-    return this.#ownNode.overlay(seen);
+  /** The own Node with our own writes on top. @param heardAt when the API server was last heard, in Unix milliseconds */
+  overlay(seen: NodeObject, heardAt: number): NodeObject {
+    return this.#ownNode.overlay(seen, heardAt);
   }
 
   /** Begins to write what differs, or the check-in when it is due. While a write is under way, nothing: it asks for a pass at its end. */
@@ -83,12 +86,17 @@ export class Publisher {
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       parts.metrics.errors.add(1, { event: kind === "checkin" ? "checkin" : "local" });
-      parts.log.warn("cannot write the own Node; the mesh stays as it is", { error });
+      this.#told.raise({
+        key: "write",
+        message: "cannot write the own Node; the mesh stays as it is",
+        context: { error },
+      });
       this.#failed = true;
       this.#schedule(Math.random() * RETRY_MS);
       return;
     }
     this.#failed = false;
+    this.#told.clear("write");
     this.#ownNode.wrote(annotations);
     parts.metrics.writes.add(1, { kind });
     this.#schedule(CHECK_IN_MS);

@@ -41,7 +41,8 @@ export interface PassResult {
 export interface View {
   /** The own Node, with our own writes on top. */
   readonly ownNode: NodeObject;
-  readonly watchLive: boolean;
+  /** Unix seconds at which the API server was last heard. */
+  readonly heardAt: number;
   readonly gap: PlanInput["gap"];
 }
 
@@ -122,7 +123,7 @@ export class Reconciler {
         addresses: facts.links.flatMap((link) => link.addresses.map(({ address }) => address)),
       },
       gap: view.gap,
-      watchLive: view.watchLive,
+      heardAt: view.heardAt,
       resolve,
     };
   }

@@ -67,7 +67,6 @@ async function start(
   });
   const kubernetes = connectKubernetes(options, log.component("kube"), {
     onChange: (what) => agent?.changed(what),
-    onNodesLive: () => agent?.watchLives(),
   });
   resources.push(() => kubernetes.stop());
 

@@ -115,7 +115,7 @@ export class Stage {
   async reconnect(): Promise<void> {
     this.cluster.connection = "up";
     this.cluster.list();
-    this.agent.watchLives();
+    this.agent.changed("nodes");
     await this.advance(1_000);
   }
 

@@ -51,8 +51,8 @@ export interface LearnedEndpoint {
 }
 
 /**
- * How fresh our own view is (design, "Freshness"). `listedAt` is the time of the list after the last gap of our own check-ins, `gapStart` the own
- * last-seen found in it; undefined when there was no gap.
+ * How fresh our own view is (design, "Freshness"). Nodes that were fresh at `gapStart`, when the API server was last heard or the own
+ * agent last ran, have until 60 s after `listedAt`, the list after it, to check in again. Both in Unix seconds.
  */
 export interface WatchGap {
   readonly gapStart: number;
@@ -68,8 +68,11 @@ export interface PlanInput {
   readonly options: MeshOptions;
   readonly own: OwnHost;
   readonly gap?: WatchGap | undefined;
-  /** Whether our own watch of nodes is live. While it is not, freshness is judged at the own last check-in, so nobody becomes stale. @default true */
-  readonly watchLive?: boolean | undefined;
+  /**
+   * Unix seconds at which our own watch of nodes last heard the API server. Freshness is judged at this time: while nothing is heard, nobody
+   * becomes stale, and nobody who was stale comes back. @default now
+   */
+  readonly heardAt?: number | undefined;
   readonly resolve: Resolve;
 }
 

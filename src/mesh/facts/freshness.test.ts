@@ -1,11 +1,12 @@
 /** Whose mesh it is, and who is alive in it. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { f3, K1, NOW, node } from "../fixtures.test-kit.ts";
+import { f3, K1, NOW, node, planInput } from "../fixtures.test-kit.ts";
 import { isFresh } from "./freshness.ts";
+import { readMesh } from "./mesh.ts";
 import { meshMode } from "./mode.ts";
 
-const LIVE = { now: NOW, ownLastSeen: NOW };
+const LIVE = { at: NOW };
 
 test("kilo.md §2.4: a node is fresh for less than 60 s", () => {
   assert.equal(isFresh(NOW - 59, LIVE), true);
@@ -13,16 +14,19 @@ test("kilo.md §2.4: a node is fresh for less than 60 s", () => {
   assert.equal(isFresh(0, LIVE), false);
 });
 
-test("while the own watch is down, who was alive stays alive and who was dead stays dead", () => {
-  const down = { now: NOW + 3600, ownLastSeen: NOW, watchLive: false };
-  assert.equal(isFresh(NOW - 20, down), true);
-  assert.equal(isFresh(NOW - 90, down), false);
+test("while the own watch hears nothing, who was alive stays alive and who was dead stays dead", () => {
+  const nodes = f3({ a2: { lastSeen: NOW - 20 }, b1: { lastSeen: NOW - 90 } });
+  const { readyNodes } = readMesh(planInput("a1", { nodes, now: NOW + 3600, heardAt: NOW }));
+  assert.deepEqual(
+    readyNodes.map(({ name }) => name),
+    ["a1", "a2"],
+  );
 });
 
 test("after a gap, who had checked in around its start has 60 s to check in again", () => {
   const listedAt = NOW + 90;
   const gap = { gapStart: NOW, listedAt };
-  const at = (seconds: number) => ({ now: listedAt + seconds, ownLastSeen: listedAt, gap });
+  const at = (seconds: number) => ({ at: listedAt + seconds, gap });
   assert.equal(isFresh(NOW - 30, at(0)), true);
   assert.equal(isFresh(NOW - 30, at(59)), true);
   assert.equal(isFresh(NOW - 30, at(60)), false);

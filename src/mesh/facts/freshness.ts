@@ -5,26 +5,20 @@ import type { WatchGap } from "../options.ts";
 export const FRESH_SECONDS = 60;
 
 export interface FreshnessView {
-  /** Unix seconds. */
-  readonly now: number;
-  /** `last-seen` of the own node; 0 when it has none. */
-  readonly ownLastSeen: number;
-  /** @default true */
-  readonly watchLive?: boolean | undefined;
+  /** Unix seconds at which the own watch last heard the API server; the present while it lives. */
+  readonly at: number;
   readonly gap?: WatchGap | undefined;
 }
 
 /**
  * Whether a node that checked in at `lastSeen` counts as alive.
  *
- * While the own watch is down, nothing newer can be seen: a node is judged by the own last check-in instead of the clock, so that who was
- * alive stays alive and who was dead stays dead. After a gap, who had checked in around its start has 60 s to check in again.
+ * While the own watch hears nothing, time stands still: who was alive stays alive and who was dead stays dead. After a gap, who had
+ * checked in around its start has 60 s to check in again.
  */
-export function isFresh(lastSeen: number, view: FreshnessView): boolean {
-  if (view.watchLive === false) return view.ownLastSeen - lastSeen < FRESH_SECONDS;
-  if (view.now - lastSeen < FRESH_SECONDS) return true;
-  const { gap } = view;
-  if (gap === undefined || view.now - gap.listedAt >= FRESH_SECONDS) return false;
+export function isFresh(lastSeen: number, { at, gap }: FreshnessView): boolean {
+  if (at - lastSeen < FRESH_SECONDS) return true;
+  if (gap === undefined || at - gap.listedAt >= FRESH_SECONDS) return false;
   return gap.gapStart - lastSeen < FRESH_SECONDS;
 }
 

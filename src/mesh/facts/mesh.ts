@@ -1,7 +1,6 @@
 /** All objects read: who takes part, who does not, and why. */
 import type { PlanInput } from "../options.ts";
 import { nodeProblem, type Problem } from "../problems.ts";
-import { ANNOTATIONS, annotationsOf, readUnixSeconds } from "./annotations.ts";
 import type { FreshnessView } from "./freshness.ts";
 import { type Mode, meshMode } from "./mode.ts";
 import { type NodeFacts, nodeFacts } from "./node.ts";
@@ -58,10 +57,8 @@ export function readMesh(input: PlanInput): MeshFacts {
   };
 }
 
-function freshnessView({ hostname, nodes, now, gap, watchLive }: PlanInput): FreshnessView {
-  const own = nodes.find(({ metadata }) => metadata.name === hostname);
-  const ownLastSeen = own === undefined ? 0 : readUnixSeconds(annotationsOf(own)[ANNOTATIONS.lastSeen]);
-  return { now, ownLastSeen, watchLive, gap };
+function freshnessView({ now, heardAt, gap }: PlanInput): FreshnessView {
+  return { at: Math.min(now, heardAt ?? now), gap };
 }
 
 /** Its segments are numbered otherwise, so no tunnel to it could work. Kilo's fork does not look at announcements. */

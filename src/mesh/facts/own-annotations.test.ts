@@ -119,6 +119,6 @@ test("K-07: a node that says it has no endpoint announces none; in a mixed mesh 
 
 test("the API server away for an hour: nobody becomes stale, and nothing is written but the own check-in", () => {
   const nodes = f3({ a2: { lastSeen: NOW - 20 }, b1: { lastSeen: NOW - 10 } });
-  const { plan } = planAgent(planInput("a1", { nodes, now: NOW + 3600, watchLive: false }), A1);
+  const { plan } = planAgent(planInput("a1", { nodes, now: NOW + 3600, heardAt: NOW }), A1);
   assert.deepEqual(plan.counts, { nodes: 3, peers: 0 });
 });

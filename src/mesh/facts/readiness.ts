@@ -31,7 +31,7 @@ export function whyNotReady(node: NodeFacts, view: FreshnessView): Problem | und
     );
   }
   if (!isFresh(node.lastSeen, view)) {
-    const age = view.now - node.lastSeen;
+    const age = view.at - node.lastSeen;
     const when = node.lastSeen === 0 ? "never" : `${age} s ago, by this host's clock`;
     return nodeProblem(
       name,

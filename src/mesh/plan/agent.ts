@@ -2,7 +2,7 @@
 
 import { type InterfaceAddress, parseInterfaceAddress } from "../../ip/index.ts";
 import type { PublicKey } from "../../wireguard/index.ts";
-import { ANNOTATIONS, annotationsOf, readUnixSeconds } from "../facts/annotations.ts";
+import { ANNOTATIONS, annotationsOf } from "../facts/annotations.ts";
 import type { DiscoveredAddresses } from "../facts/discover-addresses.ts";
 import { readDiscoveredEndpoints } from "../facts/discovered-endpoints.ts";
 import { meshMode } from "../facts/mode.ts";
@@ -38,17 +38,17 @@ export function planAgent(input: PlanInput, self: AgentSelf): AgentPlan {
   const own = input.nodes.find(({ metadata }) => metadata.name === input.hostname);
   if (own === undefined) return { plan: planHost(input), patch: undefined };
 
+  const checkIn = { now: input.now, version: self.version };
   // The mode hangs on the own agent too, and the own endpoint on the mode.
-  const claimed =
-    ownAnnotationPatch(own, announcement(input, self, own, "kilo"), checkIn(input, self, own)) ?? {};
+  const claimed = ownAnnotationPatch(own, announcement(input, self, own, "kilo"), checkIn) ?? {};
   const mode = meshMode(replaced(input.nodes, withAnnotations(own, claimed)));
   const announced = announcement(input, self, own, mode);
-  const overlay = ownAnnotationPatch(own, announced, checkIn(input, self, own)) ?? {};
+  const overlay = ownAnnotationPatch(own, announced, checkIn) ?? {};
   const plan = planHost({ ...input, nodes: replaced(input.nodes, withAnnotations(own, overlay)) });
 
   const { wireguardIP, discoveredEndpoints } = plan.published;
   const wanted = { ...announced, wireguardIP, discoveredEndpoints };
-  return { plan, patch: ownAnnotationPatch(own, wanted, { now: input.now, version: self.version }) };
+  return { plan, patch: ownAnnotationPatch(own, wanted, checkIn) };
 }
 
 /** What the own Node shall say, as far as it is known before the plan: what hangs on the plan stays as it was said last. */
@@ -67,12 +67,6 @@ function announcement(
     granularity: input.options.granularity,
     cniCompatibilityIP: self.cniCompatibilityIP,
   };
-}
-
-/** While the watch is down the own last check-in is the measure of all others' (see `isFresh`), so it stays as it is. */
-function checkIn({ now, watchLive }: PlanInput, { version }: AgentSelf, own: NodeObject) {
-  const lastSeen = readUnixSeconds(annotationsOf(own)[ANNOTATIONS.lastSeen]);
-  return { version, now: watchLive === false && lastSeen > 0 ? lastSeen : now };
 }
 
 function replaced(nodes: readonly NodeObject[], own: NodeObject): NodeObject[] {

@@ -23,7 +23,7 @@ export interface TopologySketch {
 export function topologyOf(sketch: TopologySketch): Topology {
   const options = meshOptions(sketch.options);
   const mode = sketch.mode ?? meshMode(sketch.nodes);
-  const view = { now: NOW, ownLastSeen: NOW };
+  const view = { at: NOW };
   const nodes = sketch.nodes.map(
     (object) => nodeFacts(object, { mode, topologyLabel: options.topologyLabel }).facts,
   );
