@@ -126,10 +126,16 @@ async function withKgLogs<T>(lab: Lab, work: Promise<T>): Promise<T> {
 }
 
 function kgLogs(lab: Lab): string {
-  return lab.nodes
-    .map(
-      (node) =>
-        `--- kg on ${node.name}${node.kg?.running ? "" : " (has ended)"}\n${node.kg?.tail(5) ?? "not started"}`,
-    )
-    .join("\n");
+  return lab.nodes.map((node) => `--- kg on ${node.name}${kgState(node)}\n${lastWords(node)}`).join("\n");
+}
+
+function kgState(node: LabHost): string {
+  if (node.kg === undefined) return " (not started)";
+  return node.kg.running ? "" : " (has ended)";
+}
+
+/** Two lines are enough to see what is wrong; stacks would fill the screen. */
+function lastWords(node: LabHost): string {
+  const lines = node.kg?.tail(2).split("\n") ?? [];
+  return lines.map((line) => line.slice(0, 300)).join("\n");
 }
