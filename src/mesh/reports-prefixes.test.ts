@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   f3,
+  f3n,
   K1,
   K2,
   K3,
   KP,
   key,
   kiloFixture,
+  learned,
   NOW,
   node,
   p1,
@@ -45,6 +47,10 @@ test("K-15: one internal IP on three nodes goes to the first by name, on every h
   const onB1 = plan("b1", { nodes });
   assert.ok(allowedIPs(onB1)[K1]?.includes("10.0.1.1/32"));
   assert.ok(!allowedIPs(onB1)[C1.key]?.includes("10.0.1.1/32"));
+  assert.ok(
+    routes(onB1).every((route) => !route.startsWith("10.0.1.1/32")),
+    "no route leads to the host's own address",
+  );
   for (const planned of [onA1, onB1]) {
     assert.deepEqual(problems(planned), ["Node b1: duplicate-prefix", "Node c1: duplicate-prefix"]);
   }
@@ -295,6 +301,19 @@ test("fail closed: a stale node's internal IP is guarded, one at which a node is
   const direct = f3({ b1: { internalIP: "203.0.113.1/32" } });
   assert.deepEqual(set(plan("a1", { nodes: direct }), "remote_internal"), []);
   assert.ok(!set(plan("a1", { nodes: direct }), "keep_source").includes("203.0.113.1/32"));
+});
+
+test("fail closed: an internal IP at which a node was heard is not guarded either", () => {
+  const nodes = f3n({ b1: { endpoint: "192.0.2.5:1", internalIP: "192.168.1.5/24" } });
+  const own = { learned: [learned(K3, "192.168.1.5:7", 5)] };
+  assert.deepEqual(set(plan("a1", { nodes, own }), "remote_internal"), []);
+  assert.deepEqual(set(plan("a1", { nodes }), "remote_internal"), ["192.168.1.5/32"]);
+});
+
+test("nested: prefixes of one location inside each other are nobody's news", () => {
+  const nodes = f3({ a1: { annotations: { "allowed-location-ips": "10.0.1.0/24" } } });
+  assert.deepEqual(plan("a1", { nodes }).nested, []);
+  assert.deepEqual(plan("b1", { nodes }).nested, []);
 });
 
 test("fail closed: a follower's guard is the link to its leader", () => {

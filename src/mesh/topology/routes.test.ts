@@ -1,7 +1,7 @@
 /** The 16 route tables of kilo.md §6.6, and what they do not cover: overlays, both families, `cross`. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { key, kiloFixture, node } from "../fixtures.test-kit.ts";
+import { f3, key, kiloFixture, node } from "../fixtures.test-kit.ts";
 import type { Encapsulation, Granularity, MeshOptions } from "../options.ts";
 import { wantedRouting } from "./routes.ts";
 import { routeTexts, ruleTexts, topologyOf } from "./topology.test-kit.ts";
@@ -238,4 +238,12 @@ test("B10: a gateway or source of the other family is never used", () => {
     through.filter((text) => text.startsWith("fd00")),
     [],
   );
+});
+
+test("kilo.md §6.5: a leader has no route to an internal IP that is the far leader's endpoint; a follower of Kilo's has (B54)", () => {
+  const nodes = f3({ b1: { internalIP: "203.0.113.1/32" } });
+  const rules = { local: false, encapsulate: "never", compatibility: "none" } as const;
+  const wanted = (hostname: string) => routeTexts(wantedRouting(topologyOf({ nodes, hostname }), rules));
+  assert.deepEqual(wanted("a1"), ["10.244.2.0/24 via 10.4.0.2 dev kilo onlink src 10.0.1.1"]);
+  assert.ok(wanted("a2").includes("203.0.113.1/32 via 10.0.1.1 dev priv onlink"));
 });

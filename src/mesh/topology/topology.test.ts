@@ -212,6 +212,11 @@ test("kilo.md §5.8: a discovered endpoint replaces the announced one where keep
   );
 });
 
+test("kilo.md §5.8: without keepalive the announced endpoint stays, whatever was heard", () => {
+  const topology = topologyOf({ nodes: f3(), hostname: "a1", learned: [learned(K3, "192.0.2.3:7", 5)] });
+  assert.equal(topology.segments[1]?.endpoint?.address.text, "203.0.113.1");
+});
+
 test("kilo.md §5.8: of published endpoints the first in order of segments and names wins", () => {
   const says = (ip: string) => ({
     "discovered-endpoints": JSON.stringify({ [K3]: { IP: ip, Port: 1, Zone: "" } }),
