@@ -73,6 +73,25 @@ describe("agent loop", () => {
     assert.deepEqual(seen, ["x", "x", "x"]);
   });
 
+  it("failures leave one retry behind, however many passes failed: no pass breeds others", async () => {
+    let passes = 0;
+    const loop = createLoop({
+      pass: async () => {
+        passes += 1;
+        throw new Error("still broken");
+      },
+      onFailure: () => {},
+      random: () => 1,
+    });
+    loop.start();
+    for (let second = 0; second < 600; second++) {
+      if (second % 30 === 0) loop.trigger("resync");
+      await advance(1_000);
+    }
+    assert.ok(passes >= 20 && passes <= 50, `${passes} passes in ten minutes`);
+    await loop.stop();
+  });
+
   it("stop waits for the pass that runs and starts no other", async () => {
     let ended = false;
     let passes = 0;

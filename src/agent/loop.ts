@@ -41,6 +41,9 @@ class SerialLoop implements Loop {
   readonly #reasons = new Set<string>();
   #firstTrigger: number | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** The one retry that is due; whatever pass begins before it takes its reasons over. */
+  #again: NodeJS.Timeout | undefined;
+  #unfinished: readonly string[] = [];
   #running: Promise<void> | undefined;
   #failures = 0;
   #started = false;
@@ -63,6 +66,7 @@ class SerialLoop implements Loop {
   async stop(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#again);
     await this.#running;
   }
 
@@ -81,7 +85,9 @@ class SerialLoop implements Loop {
   }
 
   #begin(): void {
-    const reasons = [...this.#reasons];
+    clearTimeout(this.#again);
+    const reasons = [...new Set([...this.#unfinished, ...this.#reasons])];
+    this.#unfinished = [];
     this.#reasons.clear();
     this.#firstTrigger = undefined;
     this.#running = this.#run(reasons).finally(() => {
@@ -105,10 +111,9 @@ class SerialLoop implements Loop {
     const pause = Math.round((this.#options.random ?? Math.random)() * ceiling);
     this.#failures += 1;
     this.#options.onFailure(error, pause);
-    const again = setTimeout(() => {
-      for (const reason of reasons) this.#reasons.add(reason);
-      this.#schedule();
+    this.#unfinished = reasons;
+    this.#again = setTimeout(() => {
+      for (const reason of reasons) this.trigger(reason);
     }, pause);
-    this.#abort.signal.addEventListener("abort", () => clearTimeout(again), { once: true });
   }
 }

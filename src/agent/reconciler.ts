@@ -49,7 +49,7 @@ export interface View {
 export class Reconciler {
   readonly #options: AgentOptions;
   readonly #parts: AgentParts;
-  /** The plan that was applied last without failure: tells a changed endpoint from one that WireGuard learned. */
+  /** The plan whose device was applied last: tells a changed endpoint from one that WireGuard learned. */
   #applied: HostState | undefined;
 
   constructor(options: AgentOptions, parts: AgentParts) {
@@ -73,7 +73,7 @@ export class Reconciler {
     const changes = diffHost(plan.state, actual, { now, previous: this.#applied });
     const changed = !isEmptyChange(changes);
     const failures = changed ? await host.apply(changes, signal) : [];
-    this.#applied = failures.length === 0 ? plan.state : undefined;
+    if (!failures.some(({ part }) => part === "mesh" || part === "device")) this.#applied = plan.state;
     return {
       plan,
       patch,
