@@ -138,3 +138,17 @@ test("a host that takes no part keeps its link as it is", () => {
   const changes = diffHost(stateOf("a1", { nodes: [] }), before, CONTEXT);
   assert.deepEqual([changes.mesh, changes.device], [undefined, undefined]);
 });
+
+test("K-52: going over from full to cross at run time leaves no stale route, and one tunnel less", () => {
+  const full = applyChanges(
+    NOTHING,
+    diffHost(stateOf("a1", { options: { granularity: "full" } }), NOTHING, CONTEXT),
+  );
+  const cross = stateOf("a1", { options: { granularity: "cross" } });
+  const changes = diffHost(cross, full, CONTEXT);
+  assert.deepEqual(changes.device?.peers, [{ kind: "remove", publicKey: key(2) }]);
+  const after = applyChanges(full, changes);
+  const texts = (state: HostState) =>
+    state.routes.map(({ destination, link }) => `${destination.text} ${link}`).sort();
+  assert.deepEqual(texts(after), texts(cross));
+});

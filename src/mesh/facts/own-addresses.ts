@@ -13,7 +13,8 @@ export interface OwnAddresses {
 
 /**
  * What the agent announces. Unlike Kilo's, an announced value does not outlive its reason: with another port, address or a removed
- * force-annotation the discovered one takes its place (B16). A forced "none" for the endpoint counts only when all agents are ours (K-07):
+ * force-annotation the discovered one takes its place (B16); only a host that has no usable address at all, as when its link is down for
+ * a moment, keeps what it announced: nobody else should move because of it. A forced "none" for the endpoint counts only when all agents are ours (K-07):
  * Kilo's would take the node for incomplete.
  */
 export function ownAddresses(
@@ -23,11 +24,22 @@ export function ownAddresses(
   mode: Mode,
 ): OwnAddresses {
   const annotations = annotationsOf(node);
-  const { external } = discovered;
-  const found = external && socketEndpoint(external, port);
+  const found = discovered.external === undefined ? announced(node) : discoveredAddresses(discovered, port);
   return {
-    endpoint: forcedEndpoint(annotations[ANNOTATIONS.forceEndpoint], found, mode),
-    internalIP: forcedInternalIP(annotations[ANNOTATIONS.forceInternalIP], discovered.internalIP),
+    endpoint: forcedEndpoint(annotations[ANNOTATIONS.forceEndpoint], found.endpoint, mode),
+    internalIP: forcedInternalIP(annotations[ANNOTATIONS.forceInternalIP], found.internalIP),
+  };
+}
+
+function discoveredAddresses({ external, internalIP }: DiscoveredAddresses, port: number): OwnAddresses {
+  return { endpoint: external && socketEndpoint(external, port), internalIP };
+}
+
+function announced(node: NodeObject): OwnAddresses {
+  const annotations = annotationsOf(node);
+  return {
+    endpoint: parseEndpoint(annotations[ANNOTATIONS.endpoint] ?? ""),
+    internalIP: parseInterfaceAddress(annotations[ANNOTATIONS.internalIP] ?? ""),
   };
 }
 

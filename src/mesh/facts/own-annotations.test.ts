@@ -122,3 +122,31 @@ test("the API server away for an hour: nobody becomes stale, and nothing is writ
   const { plan } = planAgent(planInput("a1", { nodes, now: NOW + 3600, heardAt: NOW }), A1);
   assert.deepEqual(plan.counts, { nodes: 3, peers: 0 });
 });
+
+test("check-ins refused for an hour: the own host stays part of its own plan", () => {
+  const nodes = f3({ a1: { lastSeen: NOW - 3600 } });
+  const { plan } = planAgent(planInput("a1", { nodes }), A1);
+  assert.equal(plan.ready, true);
+  assert.deepEqual(plan.counts, { nodes: 3, peers: 0 });
+});
+
+test("a host whose links are all down keeps what it announced", () => {
+  const { plan, patch } = planAgent(planInput("a1"), { ...A1, discovered: {} });
+  assert.equal(plan.ready, true);
+  assert.equal(patch?.["kilo.squat.ai/endpoint"], undefined);
+  assert.equal(patch?.["kilo.squat.ai/internal-ip"], undefined);
+});
+
+test("force-endpoint and force-internal-ip go before what was discovered, a mask may be missing (K-30)", () => {
+  const forced = { "force-endpoint": "vpn.example:4000", "force-internal-ip": "10.0.1.7" };
+  const { patch } = planAgent(planInput("a1", { nodes: f3({ a1: { annotations: forced } }) }), A1);
+  assert.equal(patch?.["kilo.squat.ai/endpoint"], "vpn.example:4000");
+  assert.equal(patch?.["kilo.squat.ai/internal-ip"], "10.0.1.7/32");
+});
+
+test("a force-annotation that cannot be read changes nothing", () => {
+  const forced = { "force-endpoint": "127.0.0.1:4000", "force-internal-ip": "foo" };
+  const { patch } = planAgent(planInput("a1", { nodes: f3({ a1: { annotations: forced } }) }), A1);
+  assert.equal(patch?.["kilo.squat.ai/endpoint"], undefined);
+  assert.equal(patch?.["kilo.squat.ai/internal-ip"], undefined);
+});

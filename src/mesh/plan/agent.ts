@@ -9,6 +9,7 @@ import { meshMode } from "../facts/mode.ts";
 import { ownAddresses } from "../facts/own-addresses.ts";
 import {
   type AnnotationPatch,
+  checkInPatch,
   type OwnAnnotations,
   ownAnnotationPatch,
   withAnnotations,
@@ -43,7 +44,8 @@ export function planAgent(input: PlanInput, self: AgentSelf): AgentPlan {
   const claimed = ownAnnotationPatch(own, announcement(input, self, own, "kilo"), checkIn) ?? {};
   const mode = meshMode(replaced(input.nodes, withAnnotations(own, claimed)));
   const announced = announcement(input, self, own, mode);
-  const overlay = ownAnnotationPatch(own, announced, checkIn) ?? {};
+  // Whoever plans is alive, also while its check-ins are refused: it leaves its own mesh to nobody's clock.
+  const overlay = { ...ownAnnotationPatch(own, announced, checkIn), ...checkInPatch(checkIn) };
   const plan = planHost({ ...input, nodes: replaced(input.nodes, withAnnotations(own, overlay)) });
 
   const { wireguardIP, discoveredEndpoints } = plan.published;
