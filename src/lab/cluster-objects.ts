@@ -10,6 +10,20 @@ export interface ApiObject {
   readonly [field: string]: unknown;
 }
 
+/** What `kubectl get nodes -o wide` shows; there is no kubelet, so nothing is claimed of one. */
+const NODE_INFO = {
+  architecture: "",
+  bootID: "",
+  containerRuntimeVersion: "none",
+  kernelVersion: "the machine's",
+  kubeProxyVersion: "",
+  kubeletVersion: "lab",
+  machineID: "",
+  operatingSystem: "linux",
+  osImage: "network namespace",
+  systemUUID: "",
+};
+
 /**
  * A Node: host name and region labels, pod CIDR, and its addresses. The internal one is the private address, or the public one where there is
  * no other.
@@ -37,6 +51,7 @@ export function nodeObject(host: PlacedHost, role: NodeRole): ApiObject {
     spec: { podCIDR: role.podCIDR, podCIDRs: [role.podCIDR] },
     status: {
       addresses,
+      nodeInfo: NODE_INFO,
       conditions: [
         { type: "Ready", status: "True", reason: "KubeletReady", message: "the lab's host is up" },
       ],

@@ -1,5 +1,6 @@
 /** Connects the external peers of a scenario, each with what `kg plan --peer` says. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ApiObject } from "./cluster-objects.ts";
 import { executeHere } from "./command.ts";
 import { CommandError, LabError } from "./errors.ts";
 import { connectPeer } from "./external-peer.ts";
@@ -9,6 +10,9 @@ import type { PathEnd } from "./paths.ts";
 
 /** Milliseconds that the nodes may take to publish themselves. */
 const PUBLISH_TIMEOUT = 20_000;
+
+/** Milliseconds for endpoints to be learned and published; after that the declared ones have to do. */
+const LEARN_TIMEOUT = 10_000;
 
 /** The part of `kg plan --peer NAME -o json` that is used. */
 interface PlannedPeer {
@@ -69,16 +73,25 @@ export function configurationOf(plan: PlannedPeer): string {
   return ["[Interface]", `Address = ${plan.addresses.join(", ")}`, ...peers].join("\n");
 }
 
+/**
+ * Waits until every node has published itself, and then a while for what others learn of nodes behind NAT: a configuration made before that
+ * names an endpoint that cannot be reached from outside.
+ */
 async function waitForPublishedNodes(lab: Lab, signal: AbortSignal | undefined): Promise<void> {
-  const deadline = Date.now() + PUBLISH_TIMEOUT;
+  const started = Date.now();
   for (;;) {
-    const { items } = await lab.controlPlane.objects();
-    const silent = items.filter(
-      (object) => object.kind === "Node" && !hasPublished(object.metadata.annotations),
+    const nodes = (await lab.controlPlane.objects()).items
+      .filter((object) => object.kind === "Node")
+      .map((object) => ({ name: object.metadata.name, annotations: annotationsOf(object) }));
+    const silent = nodes.filter(({ annotations }) => !hasPublished(annotations));
+    const learned = nodes.map(({ annotations }) => annotations["discovered-endpoints"] ?? "").join(" ");
+    const hidden = nodes.filter(
+      ({ annotations }) => isRoaming(annotations) && !learned.includes(annotations.key ?? ""),
     );
-    if (silent.length === 0) return;
-    if (Date.now() > deadline) {
-      const names = silent.map((object) => object.metadata.name).join(", ");
+    const waited = Date.now() - started;
+    if (silent.length === 0 && (hidden.length === 0 || waited > LEARN_TIMEOUT)) return;
+    if (waited > PUBLISH_TIMEOUT) {
+      const names = silent.map(({ name }) => name).join(", ");
       throw new LabError(
         "timeout",
         `cannot connect peers: nodes have published no key and endpoint (${names})`,
@@ -88,7 +101,19 @@ async function waitForPublishedNodes(lab: Lab, signal: AbortSignal | undefined):
   }
 }
 
-function hasPublished(annotations: unknown): boolean {
-  const known = (annotations ?? {}) as Readonly<Record<string, string>>;
-  return ["key", "endpoint", "last-seen"].every((name) => known[`kilo.squat.ai/${name}`] !== undefined);
+type Annotations = Readonly<Record<string, string | undefined>>;
+
+/** Kilo's annotations, without their prefix. */
+function annotationsOf(object: ApiObject): Annotations {
+  const all = Object.entries((object.metadata.annotations ?? {}) as Readonly<Record<string, string>>);
+  return Object.fromEntries(all.map(([name, value]) => [name.replace("kilo.squat.ai/", ""), value]));
+}
+
+function hasPublished(annotations: Annotations): boolean {
+  return ["key", "endpoint", "last-seen"].every((name) => annotations[name] !== undefined);
+}
+
+/** Whether others are to use the endpoint that they learned (kilo.md §5.8). */
+function isRoaming(annotations: Annotations): boolean {
+  return Number(annotations["persistent-keepalive"] ?? 0) > 0;
 }

@@ -28,10 +28,11 @@ export {
   describeFailures,
   type Path,
   type PathEnd,
+  type PathResult,
   waitForPaths,
 } from "./paths.ts";
 export type { Pod } from "./pod.ts";
-export { type HttpResult, type PathResult, runProber } from "./prober/index.ts";
+export { type HttpResult, runProber } from "./prober/index.ts";
 export type { HostSpec, Nat, NodeRole, PeerRole, Place, Scenario } from "./scenario.ts";
 export { serveApi } from "./serve-api.ts";
 export { terminalSteps } from "./steps.ts";

@@ -1,6 +1,6 @@
 /** Paths: who reaches whom. A path is ok when a ping, a don't-fragment ping of the full pod MTU and a TCP transfer of 1 MB succeed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PathResult, Prober } from "./prober/index.ts";
+import type { Prober } from "./prober/index.ts";
 
 /** One end of paths: something with an address and a prober behind it. */
 export interface PathEnd {
@@ -21,16 +21,30 @@ export interface CheckedPath extends Path {
   readonly result: PathResult;
 }
 
+export interface PathResult {
+  readonly ok: boolean;
+  /** Milliseconds, of a ping while no transfer of the same check runs. */
+  readonly rtt?: number | undefined;
+  /** Milliseconds of the transfer of 1 MB. */
+  readonly transfer?: number | undefined;
+  /** What failed first, e.g. `ping of 1420 bytes: no answer`. */
+  readonly reason?: string | undefined;
+}
+
 export interface CheckOptions {
   /** Milliseconds for each of ping, full ping and transfer. @default 2000 */
   readonly timeout?: number | undefined;
-  /** How many at a time. @default 6: more only queue for two cores, and their queues show up as round-trip times */
-  readonly parallel?: number | undefined;
 }
+
+/** Pings at a time: each is a process of some milliseconds, and there are two cores. */
+const PARALLEL_PINGS = 6;
+
+/** Transfers at a time: more overrun the receive buffers of userspace WireGuard on two cores, and then pings are lost for no fault of the mesh. */
+const PARALLEL_TRANSFERS = 2;
 
 /** Every end to every other. */
 export function allPairs(ends: readonly PathEnd[]): Path[] {
-  return ends.flatMap((from) => ends.filter((to) => to !== from).map((to) => ({ from, to })));
+  return crossPairs(ends, ends);
 }
 
 /** Every one of `froms` to every one of `tos`, but not to itself. */
@@ -38,22 +52,33 @@ export function crossPairs(froms: readonly PathEnd[], tos: readonly PathEnd[]): 
   return froms.flatMap((from) => tos.filter((to) => to !== from).map((to) => ({ from, to })));
 }
 
-/** Probes all paths once, a bounded number at a time; the result is in the order of the input. */
+/** Probes all paths once, first the pings of all, then the transfers, a bounded number at a time; the result is in the order of the input. */
 export async function checkPaths(paths: readonly Path[], options: CheckOptions = {}): Promise<CheckedPath[]> {
   const timeout = options.timeout ?? 2000;
-  const results = new Map<Path, CheckedPath>();
-  const waiting = paths.values();
+  const pinged = await inParallel(paths, PARALLEL_PINGS, async ({ from, to }) => ({
+    from,
+    to,
+    result: await from.prober.pings(to.address, Math.min(from.mtu, to.mtu), timeout),
+  }));
+  return inParallel(pinged, PARALLEL_TRANSFERS, async ({ from, to, result }) => {
+    if (!result.ok) return { from, to, result };
+    const { ok, duration, reason } = await from.prober.transfer(to.address, timeout);
+    return { from, to, result: { ok, rtt: result.rtt, transfer: duration, reason } };
+  });
+}
 
-  const work = async (): Promise<void> => {
-    for (const path of waiting) {
-      const mtu = Math.min(path.from.mtu, path.to.mtu);
-      const result = await path.from.prober.path(path.to.address, mtu, timeout);
-      results.set(path, { ...path, result });
-    }
+async function inParallel<T, R>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of waiting) results[index] = await work(item);
   };
-
-  await Promise.all(Array.from({ length: options.parallel ?? 6 }, work));
-  return paths.map((path) => results.get(path)).filter((checked) => checked !== undefined);
+  await Promise.all(Array.from({ length: most }, worker));
+  return results;
 }
 
 export interface WaitForPathsOptions extends CheckOptions {

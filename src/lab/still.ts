@@ -15,13 +15,13 @@ export interface StillOptions {
 /** Milliseconds between looks. A look costs some 10 ms of CPU a host. */
 const INTERVAL = 200;
 
-/** Addresses, routes of all tables, rules, firewall, and WireGuard without what traffic changes (counters, handshakes, endpoints learned). */
+/** Addresses, routes of all tables, rules, firewall, and WireGuard without what traffic changes (counters, handshakes, endpoints learned). wireguard-go gives peers in any order. */
 const LOOK = `
 ip -o addr
 ip route show table all
 ip rule
 nft -s list ruleset
-for link in $(wg show interfaces); do wg show $link allowed-ips; wg show $link listen-port; done
+for link in $(wg show interfaces); do wg show $link allowed-ips | sort; wg show $link listen-port; done
 `;
 
 /** Waits until no host has changed for a while, and tells how long that took from the call to the last change, in milliseconds. */

@@ -49,7 +49,7 @@ describe("a lab of three places", () => {
   test("a packet that is too long for the pod's link is refused, not fragmented", async () => {
     const [from, to] = pods;
     assert.ok(from !== undefined && to !== undefined);
-    const result = await from.prober.path(to.address, 1421, 1000);
+    const result = await from.prober.pings(to.address, 1421, 300);
     assert.equal(result.ok, false);
     assert.match(result.reason ?? "", /too long/);
   });
@@ -77,7 +77,7 @@ describe("a lab of three places", () => {
     const [from, to] = pods;
     assert.ok(from !== undefined && to !== undefined);
     const heal = await lab.faults.cut("s1");
-    assert.equal((await from.prober.path(to.address, 1420, 500)).ok, false);
+    assert.equal((await from.prober.pings(to.address, 1420, 500)).ok, false);
     await heal();
     const [checked] = await waitForPaths([{ from, to }], { deadline: 5000 });
     assert.equal(checked?.result.ok, true);
@@ -119,7 +119,7 @@ describe("a lab of three places", () => {
     await waitUntilStill(lab.nodes, { quiet: 400 });
     const n1 = lab.host("n1");
     const before = await fingerprint(n1);
-    assert.equal(await fingerprint(n1), before);
+    for (let look = 0; look < 10; look += 1) assert.equal(await fingerprint(n1), before);
     await n1.run(["ip", "route", "add", "10.99.0.0/24", "dev", "kilo0"]);
     assert.notEqual(await fingerprint(n1), before);
   });

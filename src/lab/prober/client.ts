@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { BASE_ENVIRONMENT } from "../command.ts";
 import { LabError } from "../errors.ts";
-import type { Answer, Hello, HttpResult, PathResult, Request } from "./protocol.ts";
+import type { Answer, Hello, HttpResult, PingsResult, Request, TransferResult } from "./protocol.ts";
 
 export interface ProberOptions {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface ProberOptions {
 /** A question, before it gets its number. */
 type Question = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
 
-/** Milliseconds beyond the prober's own three timeouts after which an answer is given up. */
+/** Milliseconds beyond the prober's own timeouts after which an answer is given up. */
 const GRACE = 2000;
 
 /** A running prober. It ends with its host, or with the lab. */
@@ -83,10 +83,20 @@ export class Prober {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Probes the path to an address. @param timeout milliseconds for each of ping, full ping and transfer */
-  async path(to: string, mtu: number, timeout: number): Promise<PathResult> {
-    const answer = await this.#ask({ kind: "path", to, mtu, timeout }, 3 * timeout + GRACE);
-    return answer?.kind === "path" ? answer : { ok: false, reason: `prober of ${this.name} does not answer` };
+  /** Pings an address, plainly and at full size. @param timeout milliseconds for each of the two */
+  async pings(to: string, mtu: number, timeout: number): Promise<PingsResult> {
+    const answer = await this.#ask({ kind: "pings", to, mtu, timeout }, 2 * timeout + GRACE);
+    return answer?.kind === "pings"
+      ? answer
+      : { ok: false, reason: `prober of ${this.name} does not answer` };
+  }
+
+  /** Transfers a megabyte to the prober at an address. @param timeout milliseconds */
+  async transfer(to: string, timeout: number): Promise<TransferResult> {
+    const answer = await this.#ask({ kind: "transfer", to, timeout }, timeout + GRACE);
+    return answer?.kind === "transfer"
+      ? answer
+      : { ok: false, reason: `prober of ${this.name} does not answer` };
   }
 
   /** Fetches a URL from where the prober is. */

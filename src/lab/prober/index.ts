@@ -2,4 +2,4 @@
 export { Prober, type ProberOptions } from "./client.ts";
 export { readPing } from "./path-probe.ts";
 export { runProber } from "./prober.ts";
-export type { HttpResult, PathResult } from "./protocol.ts";
+export type { HttpResult, PingsResult, TransferResult } from "./protocol.ts";

@@ -1,35 +1,46 @@
-/** One path, probed from where this process is: ping, full ping, transfer; the first that fails is the reason. */
+/** One path, probed from where this process is: ping, full ping, transfer. */
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
-import { type PathResult, SINK_PORT, TRANSFER_BYTES } from "./protocol.ts";
+import { type PingsResult, SINK_PORT, TRANSFER_BYTES, type TransferResult } from "./protocol.ts";
 
 /** IPv4 and ICMP headers, which a ping's size does not count. */
 const PING_HEADERS = 28;
 
 const BLOCK = Buffer.alloc(TRANSFER_BYTES, "kilomesh ");
 
+/** Seconds between the tries of a ping. */
+const PING_INTERVAL = "0.3";
+
 /**
- * Probes a path to an IPv4 address whose prober takes transfers.
- * @param mtu bytes of the packet that must pass without being fragmented
- * @param timeout milliseconds for each of the three
+ * Pings an address, first plainly, then with a packet that must pass without being fragmented. Each is tried every 0.3 s until one is answered: a
+ * path is about whether packets come through. How many are lost on the way is what a stream of pings counts.
+ * @param mtu bytes of the full packet
+ * @param timeout milliseconds for each of the two
  */
-export async function probePath(to: string, mtu: number, timeout: number): Promise<PathResult> {
+export async function probePings(to: string, mtu: number, timeout: number): Promise<PingsResult> {
   const plain = await ping(to, 56, timeout);
   if (plain.rtt === undefined) return { ok: false, reason: `ping: ${plain.reason}` };
   const full = await ping(to, mtu - PING_HEADERS, timeout);
   if (full.rtt === undefined)
     return { ok: false, rtt: plain.rtt, reason: `ping of ${mtu} bytes: ${full.reason}` };
+  return { ok: true, rtt: Math.min(plain.rtt, full.rtt) };
+}
+
+/** Sends a megabyte to the prober at an address. @param timeout milliseconds */
+export async function probeTransfer(to: string, timeout: number): Promise<TransferResult> {
   const started = performance.now();
   const failure = await transfer(to, timeout);
-  if (failure !== undefined) return { ok: false, rtt: plain.rtt, reason: `transfer: ${failure}` };
-  return { ok: true, rtt: Math.min(plain.rtt, full.rtt), transfer: performance.now() - started };
+  if (failure !== undefined) return { ok: false, reason: `transfer: ${failure}` };
+  return { ok: true, duration: performance.now() - started };
 }
 
 async function ping(to: string, size: number, timeout: number): Promise<{ rtt?: number; reason?: string }> {
-  const wait = String(Math.max(timeout / 1000, 0.1));
-  const child = spawn("ping", ["-n", "-c", "1", "-W", wait, "-M", "do", "-s", String(size), to], {
+  const tries = ["-c", "1", "-i", PING_INTERVAL, "-w", String(Math.ceil(timeout / 1000))];
+  const child = spawn("ping", ["-n", ...tries, "-M", "do", "-s", String(size), to], {
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // ping counts whole seconds only.
+  const timer = setTimeout(() => child.kill("SIGINT"), timeout);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data: Buffer) => {
@@ -42,6 +53,7 @@ async function ping(to: string, size: number, timeout: number): Promise<{ rtt?: 
       output += error.message;
     });
   });
+  clearTimeout(timer);
   return readPing(output);
 }
 

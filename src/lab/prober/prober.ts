@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { probePath } from "./path-probe.ts";
+import { probePings, probeTransfer } from "./path-probe.ts";
 import { type Answer, type HttpResult, type Request, SINK_PORT } from "./protocol.ts";
 
 /** Serves requests from standard input until it ends. */
@@ -23,11 +23,15 @@ export async function runProber(): Promise<void> {
 }
 
 async function answer(request: Request): Promise<Answer> {
-  if (request.kind === "http") {
-    return { id: request.id, kind: "http", ...(await fetchText(request.url, request.timeout)) };
+  const { id } = request;
+  switch (request.kind) {
+    case "pings":
+      return { id, kind: "pings", ...(await probePings(request.to, request.mtu, request.timeout)) };
+    case "transfer":
+      return { id, kind: "transfer", ...(await probeTransfer(request.to, request.timeout)) };
+    case "http":
+      return { id, kind: "http", ...(await fetchText(request.url, request.timeout)) };
   }
-  const result = await probePath(request.to, request.mtu, request.timeout);
-  return { id: request.id, kind: "path", ...result };
 }
 
 /** Swallows what comes, and when the other side has ended tells how many bytes that were. */

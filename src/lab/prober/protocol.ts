@@ -9,25 +9,34 @@ export interface Hello {
 export type Request =
   | {
       readonly id: number;
-      readonly kind: "path";
+      readonly kind: "pings";
       readonly to: string;
       readonly mtu: number;
       readonly timeout: number;
     }
+  | { readonly id: number; readonly kind: "transfer"; readonly to: string; readonly timeout: number }
   | { readonly id: number; readonly kind: "http"; readonly url: string; readonly timeout: number };
 
 export type Answer =
-  | ({ readonly id: number; readonly kind: "path" } & PathResult)
+  | ({ readonly id: number; readonly kind: "pings" } & PingsResult)
+  | ({ readonly id: number; readonly kind: "transfer" } & TransferResult)
   | ({ readonly id: number; readonly kind: "http" } & HttpResult);
 
-/** Whether a path carries pings, full packets and a megabyte of TCP. */
-export interface PathResult {
+/** Whether a plain ping and a don't-fragment ping of full size were answered. */
+export interface PingsResult {
   readonly ok: boolean;
-  /** Milliseconds, of the plain ping. */
+  /** Milliseconds, the better of the two. */
   readonly rtt?: number | undefined;
-  /** Milliseconds that the transfer took. */
-  readonly transfer?: number | undefined;
   /** What failed first, e.g. `ping: no answer`. */
+  readonly reason?: string | undefined;
+}
+
+/** Whether a megabyte of TCP arrived. */
+export interface TransferResult {
+  readonly ok: boolean;
+  /** Milliseconds from connecting to the other side's word that all has come. */
+  readonly duration?: number | undefined;
+  /** Why not, e.g. `transfer: timeout`. */
   readonly reason?: string | undefined;
 }
 
