@@ -17,6 +17,7 @@ import {
   type Plan,
   type PlanInput,
   planAgent,
+  withoutRemovals,
 } from "../mesh/index.ts";
 import { type DeviceStatus, parseEndpoint } from "../wireguard/index.ts";
 import { learnedEndpoints } from "./handshakes.ts";
@@ -70,7 +71,8 @@ export class Reconciler {
       version,
       discovered,
     });
-    const changes = diffHost(plan.state, actual, { now, previous: this.#applied });
+    const difference = diffHost(plan.state, actual, { now, previous: this.#applied });
+    const changes = plan.ready ? difference : withoutRemovals(difference, actual);
     const changed = !isEmptyChange(changes);
     const failures = changed ? await host.apply(changes, signal) : [];
     if (!failures.some(({ part }) => part === "mesh" || part === "device")) this.#applied = plan.state;

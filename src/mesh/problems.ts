@@ -12,6 +12,8 @@ export const PROBLEM_REASONS = {
     "A prefix of length 0 gets no route and no firewall entry: it would swallow the tunnels' own packets.",
   "duplicate-key": "Two owners have the same public key; the one named last here is left out (R-05, B33).",
   "duplicate-prefix": "Two owners claim the same prefix; it goes to one of them (K-15).",
+  "endpoint-hidden":
+    "A node behind NAT announces an address that only its location reaches, and nobody has heard it yet.",
   "endpoint-shared": "Two nodes announce the same endpoint, so only one of them can be reached (K-11).",
   "granularity-differs": "A node announces another granularity than this host has been told to use.",
   "granularity-left-out":

@@ -149,6 +149,16 @@ test("K-35: a tunnel's endpoint never stands in a laptop's allowed IPs", () => {
   assert.deepEqual(laptop({ nodes, peers: [p1()] })[K3], ["10.4.0.2/32", "10.244.2.0/24"]);
 });
 
+test("K-05: a laptop reaches the internal IP of a node behind NAT that nobody has heard yet", () => {
+  const nodes = f3n({ b1: { internalIP: "192.168.1.5/24" } });
+  const planned = planPeer(planInput("a1", { nodes, peers: [p1()] }), "lap");
+  assert.ok(planned);
+  const b1 = planned.peers.find(({ publicKey }) => publicKey === K3);
+  assert.equal(b1?.endpoint, undefined, "an address of another LAN cannot be called");
+  assert.ok(b1?.allowedIPs.some(({ text }) => text === "192.168.1.5/32"));
+  assert.ok(planned.problems.some(({ reason }) => reason === "endpoint-hidden"));
+});
+
 test("R-44: an allowed-location-ip around the tunnel's endpoint gets no route", () => {
   const nodes = f3({ b1: { annotations: { "allowed-location-ips": "203.0.113.0/24" } } });
   for (const host of ["a1", "a2"]) {

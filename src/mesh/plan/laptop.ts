@@ -1,10 +1,10 @@
 /** What an external Peer has to configure (kilo.md §10.2 "showconf peer"; reports K-06, K-35, K-43). */
-import { containsAddress, type InterfaceAddress, type Prefix } from "../../ip/index.ts";
+import { containsAddress, type InterfaceAddress, isPublic, type Prefix } from "../../ip/index.ts";
 import { formatEndpoint, type PeerConfig } from "../../wireguard/index.ts";
 import type { Mode } from "../facts/mode.ts";
 import type { PlanInput } from "../options.ts";
-import { type Problem, peerProblem, sortProblems } from "../problems.ts";
-import type { Topology } from "../topology/topology.ts";
+import { nodeProblem, type Problem, peerProblem, sortProblems } from "../problems.ts";
+import type { Segment, Topology } from "../topology/topology.ts";
 import { heldPrefixes, segmentPeer } from "./device.ts";
 import { nameProblems, type UnresolvedName, unresolvedNames } from "./names.ts";
 import type { Ownership } from "./ownership.ts";
@@ -36,6 +36,13 @@ export function planPeer(input: PlanInput, peerName: string): PeerPlan | undefin
   const configured = otherEnds(topology, ownership, peerName).map((peer) =>
     withoutOwnEndpoint(peer, peerName),
   );
+  const hidden = topology.segments.filter(isHidden).map(({ leader }) => {
+    return nodeProblem(
+      leader.name,
+      "endpoint-hidden",
+      `${peerName} waits for it to call: nobody has published its endpoint yet`,
+    );
+  });
   const isReady = topology.peers.some((peer) => peer.name === peerName && ownership.hasTunnelKey(peer));
   return {
     mode: facts.mode,
@@ -46,6 +53,7 @@ export function planPeer(input: PlanInput, peerName: string): PeerPlan | undefin
     problems: sortProblems([
       ...problems,
       ...nameProblems(unresolved),
+      ...hidden,
       ...configured.flatMap((entry) => entry.problems),
     ]),
     unresolved,
@@ -57,7 +65,9 @@ function otherEnds(topology: Topology, ownership: Ownership, peerName: string): 
   const own = topology.peers.find(({ name }) => name === peerName)?.facts;
   const keepalive = own?.persistentKeepalive ?? 0;
   const segments = topology.segments.filter(ownership.hasTunnelKey).map((segment) => {
-    return { ...segmentPeer(segment, ownership, keepalive), presharedKey: own?.presharedKey };
+    const peer = segmentPeer(segment, ownership, keepalive);
+    const endpoint = isHidden(segment) ? undefined : peer.endpoint;
+    return { ...peer, endpoint, presharedKey: own?.presharedKey };
   });
   const peers = topology.peers.filter((peer) => peer.name !== peerName && ownership.hasTunnelKey(peer));
   return [
@@ -69,6 +79,15 @@ function otherEnds(topology: Topology, ownership: Ownership, peerName: string): 
       persistentKeepalive: keepalive,
     })),
   ];
+}
+
+/**
+ * Whether the only endpoint known of a segment is the internal IP of a roaming leader: one behind NAT that nobody has heard yet. A laptop
+ * elsewhere cannot call it, but hears from it, since the leader learns the laptop's endpoint from others (kilo.md §5.8).
+ */
+function isHidden({ leader, endpoint }: Segment): boolean {
+  if (leader.persistentKeepalive === 0 || endpoint === undefined || isPublic(endpoint.address)) return false;
+  return leader.internalIPs.some(({ address }) => address.text === endpoint.address.text);
 }
 
 /** A laptop routes all allowed IPs into the tunnel: one that holds the tunnel's own endpoint would cut it (report K-35). */
