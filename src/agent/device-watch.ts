@@ -4,7 +4,7 @@
  */
 import type { DeviceConfig } from "../wireguard/index.ts";
 import { Calling } from "./calling.ts";
-import { endpointDigest, learnedEndpoints, silentPeers } from "./handshakes.ts";
+import { hasNews, silentPeers, type Whereabouts, whereabouts } from "./handshakes.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** Also the bound within which a newly learned endpoint is published. */
@@ -21,9 +21,11 @@ export class DeviceWatch {
   readonly #calling = new Calling();
   readonly #abort = new AbortController();
   #planned: DeviceConfig | undefined;
-  #digest = "";
+  #whereabouts: Whereabouts = new Map();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  /** Somebody asked for a look while one was under way. */
+  #isWanted = false;
 
   constructor(options: DeviceWatchOptions) {
     this.#options = options;
@@ -48,20 +50,25 @@ export class DeviceWatch {
   }
 
   #schedule(pause: number): void {
-    if (this.#abort.signal.aborted || this.#looking !== undefined) return;
+    if (this.#abort.signal.aborted) return;
+    if (this.#looking !== undefined) {
+      this.#isWanted = true;
+      return;
+    }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#begin(), pause);
   }
 
   #begin(): void {
+    this.#isWanted = false;
     this.#looking = this.#look()
+      .catch((error: unknown) => {
+        this.#options.parts.log.debug("cannot read the device; the next pass will", { error });
+        return false;
+      })
       .then((again) => {
         this.#looking = undefined;
-        if (again) this.#schedule(LOOK_MS);
-      })
-      .catch((error: unknown) => {
-        this.#looking = undefined;
-        this.#options.parts.log.debug("cannot read the device; the next pass will", { error });
+        if (again || this.#isWanted) this.#schedule(LOOK_MS);
       });
   }
 
@@ -75,11 +82,9 @@ export class DeviceWatch {
     const now = Date.now() / 1000;
     const silent = silentPeers(planned, seen, now);
     metrics.silentPeers.set(silent.length);
-    const digest = endpointDigest(learnedEndpoints(seen, now));
-    if (digest !== this.#digest) {
-      this.#digest = digest;
-      this.#options.onLearned();
-    }
+    const found = whereabouts(planned, seen, now);
+    if (hasNews(this.#whereabouts, found)) this.#options.onLearned();
+    this.#whereabouts = found;
     const due = this.#calling.due(silent);
     if (due.length > 0) await caller.renew(due, this.#abort.signal);
     return silent.length > 0;

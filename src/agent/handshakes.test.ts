@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { makeAddress } from "../ip/index.ts";
 import { type PeerStatus, type PublicKey, publicKeyFromBytes, socketEndpoint } from "../wireguard/index.ts";
-import { endpointDigest, learnedEndpoints, silentPeers } from "./handshakes.ts";
+import { hasNews, learnedEndpoints, silentPeers, whereabouts } from "./handshakes.ts";
 
 const NOW = 1_000_000;
 
@@ -34,17 +34,35 @@ describe("handshakes", () => {
     assert.deepEqual(silentPeers(planned, seen, NOW), [key(1), key(3), key(5)]);
   });
 
-  it("a new handshake with the same endpoint is no news", () => {
-    const before = learnedEndpoints({ listenPort: 1, peers: [peer(1, NOW - 100), peer(2, NOW)] }, NOW);
-    const after = learnedEndpoints({ listenPort: 1, peers: [peer(2, NOW), peer(1, NOW)] }, NOW);
-    assert.equal(endpointDigest(before), endpointDigest(after));
-    const moved = learnedEndpoints(
-      { listenPort: 1, peers: [peer(1, NOW), { ...peer(2, NOW), endpoint: at(9) }] },
-      NOW,
-    );
-    assert.notEqual(endpointDigest(after), endpointDigest(moved));
+  it("a new handshake with the same endpoint is no news; one that was learned, moved or lost is", () => {
+    const planned = device(peer(1, 0), peer(2, 0));
+    const look = (...peers: PeerStatus[]) => whereabouts(planned, device(...peers), NOW);
+    const before = look(peer(1, NOW - 100), peer(2, NOW));
+    assert.equal(hasNews(before, look(peer(2, NOW), peer(1, NOW))), false);
+    assert.equal(hasNews(before, look(peer(1, NOW), { ...peer(2, NOW), endpoint: at(9) })), true);
+    assert.equal(hasNews(before, look(peer(1, NOW), peer(2, NOW - 181))), true);
+    assert.equal(hasNews(new Map(), before), true);
+    assert.equal(hasNews(look(peer(1, 0), peer(2, 0)), before), true);
+  });
+
+  it("an endpoint that became the planned one because the plan changed is no news", () => {
+    const moved = { ...peer(1, NOW), endpoint: at(9) };
+    const before = whereabouts(device(peer(1, 0)), device(peer(1, NOW)), NOW);
+    assert.equal(hasNews(before, whereabouts(device(moved), device(moved), NOW)), false);
+    assert.equal(hasNews(before, whereabouts(device(peer(1, 0)), device(moved), NOW)), true, "it roamed");
+    const silent = whereabouts(device(peer(1, 0)), device(peer(1, 0)), NOW);
+    assert.equal(hasNews(silent, whereabouts(device(moved), device(moved), NOW)), true, "it answered");
+  });
+
+  it("a peer that is not planned any more is no news", () => {
+    const before = whereabouts(device(peer(1, 0)), device(peer(1, NOW)), NOW);
+    assert.equal(hasNews(before, whereabouts(device(), device(peer(1, NOW)), NOW)), false);
   });
 });
+
+function device(...peers: PeerStatus[]) {
+  return { listenPort: 51820, peers };
+}
 
 function peer(n: number, latestHandshake: number): PeerStatus {
   return {

@@ -1,6 +1,13 @@
 /** What the handshakes of the device say: who still has none, and which endpoints WireGuard learned by itself. */
 import type { LearnedEndpoint } from "../mesh/index.ts";
-import type { DeviceConfig, DeviceStatus, PeerStatus, PublicKey } from "../wireguard/index.ts";
+import {
+  type DeviceConfig,
+  type DeviceStatus,
+  type Endpoint,
+  formatEndpoint,
+  type PeerStatus,
+  type PublicKey,
+} from "../wireguard/index.ts";
 
 /** WireGuard gives a session up after 180 s (REJECT_AFTER_TIME); a handshake older than that says nothing of the present. */
 export const FRESH_SECONDS = 180;
@@ -26,12 +33,41 @@ export function learnedEndpoints(seen: DeviceStatus | undefined, now: number): L
   return (seen?.peers ?? []).flatMap((peer) => learned(peer, now));
 }
 
-/** A text that differs when an endpoint was learned, moved or lost; handshake times alone do not change it. */
-export function endpointDigest(endpoints: readonly LearnedEndpoint[]): string {
-  return endpoints
-    .map(({ publicKey, endpoint }) => `${publicKey} ${endpoint.address.text} ${endpoint.port}`)
-    .sort()
-    .join("\n");
+/** Where the planned peers are: what one look at the device showed. */
+export type Whereabouts = ReadonlyMap<PublicKey, Whereabout>;
+
+interface Whereabout {
+  /** The endpoint of a session that lives; empty when there is none. */
+  readonly at: string;
+  /** The endpoint that the plan names; empty for none. */
+  readonly planned: string;
+}
+
+/** Where they are now. */
+export function whereabouts(planned: DeviceConfig, seen: DeviceStatus, now: number): Whereabouts {
+  const learned = new Map(learnedEndpoints(seen, now).map((peer) => [peer.publicKey, peer.endpoint]));
+  return new Map(
+    planned.peers.map(({ publicKey, endpoint }) => {
+      return [publicKey, { at: textOf(learned.get(publicKey)), planned: textOf(endpoint) }];
+    }),
+  );
+}
+
+/**
+ * Whether an endpoint was learned, moved or lost. Handshake times alone are no news, nor is a living session whose endpoint became the
+ * planned one because the plan changed: that was our own doing.
+ */
+export function hasNews(before: Whereabouts, after: Whereabouts): boolean {
+  return [...after].some(([publicKey, { at, planned }]) => {
+    const was = before.get(publicKey);
+    if (at === (was?.at ?? "")) return false;
+    const isOurs = was !== undefined && was.at !== "" && planned !== was.planned && at === planned;
+    return !isOurs;
+  });
+}
+
+function textOf(endpoint: Endpoint | undefined): string {
+  return endpoint === undefined ? "" : formatEndpoint(endpoint);
 }
 
 function learned(peer: PeerStatus, now: number): LearnedEndpoint[] {
