@@ -1,0 +1,43 @@
+/**
+ * What `make prove WHAT=mesh` runs: measures the claims about the mesh here and now, a line each.
+ * With RECORD=1 the results are kept in bench/results/mesh.json, with the machine. Exit code 1: a claim is wrong beyond excuse.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { AGENT_200, AGENT_200_CLAIMS, measureAgent200 } from "./claims/agent-200.ts";
+import { check, type Verdict } from "./claims/claim.ts";
+import { describeMachine } from "./claims/machine.ts";
+import { START_CLAIMS } from "./claims/start.ts";
+
+const RESULTS = "bench/results";
+
+async function main(): Promise<number> {
+  const verdicts: Verdict[] = [];
+  for (const claim of [...AGENT_200_CLAIMS, ...START_CLAIMS]) {
+    const verdict = await check(claim);
+    console.log(verdict.line);
+    verdicts.push(verdict);
+  }
+  if (process.env.RECORD === "1") record(verdicts);
+  return verdicts.some(({ fatal }) => fatal) ? 1 : 0;
+}
+
+function record(verdicts: readonly Verdict[]): void {
+  const results = verdicts.map(({ claim, measured, goal, unit, holds }) => ({
+    claim,
+    measured,
+    goal,
+    unit,
+    holds,
+  }));
+  mkdirSync(RESULTS, { recursive: true });
+  const text = JSON.stringify(
+    { date: new Date().toISOString(), machine: describeMachine(), results },
+    undefined,
+    2,
+  );
+  writeFileSync(`${RESULTS}/mesh.json`, `${text}\n`);
+}
+
+(process.argv[2] === AGENT_200 ? measureAgent200().then(() => 0) : main()).then((exitCode) => {
+  process.exitCode = exitCode;
+});
