@@ -1,10 +1,12 @@
 /** The agent: wires what may call for a pass to the loop, and what a pass found to log, metrics, readiness and the own Node. */
+import type { Change } from "../kube/index.ts";
 import type { NodeObject, Plan } from "../mesh/index.ts";
 import { createWarnOnce, type WarnOnce } from "../telemetry/index.ts";
+import { lastSeenOf } from "./check-ins.ts";
 import { DeviceWatch } from "./device-watch.ts";
-import { Freshness } from "./freshness.ts";
 import { Health } from "./health.ts";
 import { createLoop, type Loop } from "./loop.ts";
+import { NodeWatch } from "./node-watch.ts";
 import type { AgentOptions } from "./options.ts";
 import type { AgentParts } from "./parts.ts";
 import { Publisher } from "./publisher.ts";
@@ -23,7 +25,7 @@ export class Agent {
   readonly #reconciler: Reconciler;
   readonly #publisher: Publisher;
   readonly #deviceWatch: DeviceWatch;
-  readonly #freshness = new Freshness();
+  readonly #nodeWatch: NodeWatch;
   readonly #problems: WarnOnce;
   readonly #failures: WarnOnce;
   readonly #abort = new AbortController();
@@ -46,6 +48,7 @@ export class Agent {
       pass: (reasons, signal) => this.#pass(reasons, signal),
       onFailure: (error, retryInMs) => this.#passFailed(error, retryInMs),
     });
+    this.#nodeWatch = new NodeWatch({ nodes: parts.nodes, onNews: (reason) => this.#loop.trigger(reason) });
     this.#deviceWatch = new DeviceWatch({ parts, onLearned: () => this.#loop.trigger("endpoint learned") });
   }
 
@@ -53,6 +56,7 @@ export class Agent {
   start(): void {
     this.#unwatch = this.#parts.host.watch(({ kind }) => this.#loop.trigger(`drift of ${kind}`));
     this.#resync = setInterval(() => this.#loop.trigger("resync"), this.#options.resyncPeriod * 1000);
+    this.#nodeWatch.start();
     this.#loop.start();
     this.#loop.trigger("start");
   }
@@ -61,13 +65,19 @@ export class Agent {
   async stop(): Promise<void> {
     this.#abort.abort();
     clearInterval(this.#resync);
+    this.#nodeWatch.stop();
     this.#unwatch();
     await this.#loop.stop();
     await this.#deviceWatch.stop();
     await this.#publisher.stop();
   }
 
-  /** Something outside changed: an object, the list, a name. */
+  /** A Node came, changed or went. */
+  nodeChanged(change: Change<NodeObject>): void {
+    this.#nodeWatch.changed(change);
+  }
+
+  /** Something else outside changed: a Peer, the list, a name. */
   changed(reason: string): void {
     this.#loop.trigger(reason);
   }
@@ -82,13 +92,12 @@ export class Agent {
     if (seen === undefined) return this.#noOwnNode();
     this.health.ok("node");
     this.#publisher.resume(lastSeenOf(seen));
-    const heard = nodes.heardAt ?? Date.now();
-    const heardAt = Math.floor(heard / 1000);
+    const { heardAt, gap } = this.#nodeWatch.look(lastSeenOf(seen));
     const result = await this.#reconciler.pass(
       {
-        ownNode: this.#publisher.overlay(seen, heard),
-        heardAt,
-        gap: this.#freshness.look(heardAt, lastSeenOf(seen)),
+        ownNode: this.#publisher.overlay(seen, heardAt),
+        heardAt: Math.floor(heardAt / 1000),
+        gap,
       },
       signal,
     );
@@ -160,10 +169,4 @@ export class Agent {
 function ownReasons(plan: Plan, hostname: string): string {
   const own = plan.problems.filter(({ object }) => object.name === hostname || object.kind === "Host");
   return own.map(({ message }) => message).join("; ") || "no reason is known";
-}
-
-/** Unix seconds; 0 for none. */
-function lastSeenOf(node: NodeObject | undefined): number {
-  const text = node?.metadata.annotations?.["kilo.squat.ai/last-seen"] ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }

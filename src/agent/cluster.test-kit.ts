@@ -1,5 +1,6 @@
 /** An API server that is two maps: what the agent under test sees of a cluster, and what it writes into it. */
 import { type Prefix, parsePrefix } from "../ip/index.ts";
+import type { Change } from "../kube/index.ts";
 import {
   AGENT_ANNOTATION,
   ANNOTATIONS,
@@ -87,8 +88,9 @@ export class FakeCluster {
   readonly writes: Readonly<Record<string, string>>[] = [];
   /** How many patches were tried, also in vain. */
   attempts = 0;
-  /** Hears what a watch would tell. */
-  listener: (what: string) => void = () => {};
+  /** Hear what watches would tell. */
+  onNode: (change: Change<NodeObject>) => void = () => {};
+  onPeer: (what: string) => void = () => {};
   readonly #hostname: string;
   /** What the server has. */
   readonly #server = { nodes: new Map<string, NodeObject>(), peers: new Map<string, PeerObject>() };
@@ -126,23 +128,30 @@ export class FakeCluster {
   }
 
   setNode(node: NodeObject): void {
-    this.#server.nodes.set(node.metadata.name, node);
-    this.#echo(`node ${node.metadata.name}`);
+    const { name } = node.metadata;
+    const previous = this.nodes.get(name);
+    this.#server.nodes.set(name, node);
+    const change =
+      previous === undefined
+        ? ({ kind: "added", name, object: node } as const)
+        : ({ kind: "changed", name, object: node, previous } as const);
+    if (this.#echo()) this.onNode(change);
   }
 
   removeNode(name: string): void {
+    const previous = this.nodes.get(name);
     this.#server.nodes.delete(name);
-    this.#echo(`node ${name}`);
+    if (previous !== undefined && this.#echo()) this.onNode({ kind: "removed", name, previous });
   }
 
   setPeer(peer: PeerObject): void {
     this.#server.peers.set(peer.metadata.name, peer);
-    this.#echo(`peer ${peer.metadata.name}`);
+    if (this.#echo()) this.onPeer(`peer ${peer.metadata.name}`);
   }
 
   removePeer(name: string): void {
     this.#server.peers.delete(name);
-    this.#echo(`peer ${name}`);
+    if (this.#echo()) this.onPeer(`peer ${name}`);
   }
 
   /** Annotations by full name; undefined removes one. */
@@ -187,10 +196,11 @@ export class FakeCluster {
     }
   }
 
-  #echo(what: string): void {
-    if (this.connection !== "up") return;
+  /** Whether the watch brings what just changed. */
+  #echo(): boolean {
+    if (this.connection !== "up") return false;
     this.list();
-    this.listener(what);
+    return true;
   }
 }
 

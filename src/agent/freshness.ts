@@ -29,6 +29,11 @@ export class Freshness {
     return this.#openGap(heardAt);
   }
 
+  /** The API server was heard between two looks. */
+  hear(heardAt: number): void {
+    if (this.#heardAt !== undefined) this.look(heardAt, 0);
+  }
+
   /** A gap counts while others may not have checked in after it; one that begins in that time makes it longer. */
   #openGap(at: number): WatchGap | undefined {
     return this.#gap !== undefined && at - this.#gap.listedAt < FRESH_SECONDS ? this.#gap : undefined;

@@ -1,5 +1,6 @@
 /** The agent's view of the API server: nodes, Peers, and the own Node to write. */
 import {
+  type Change,
   createKubeClient,
   createReflector,
   type KubeClient,
@@ -24,7 +25,9 @@ export interface Kubernetes {
 }
 
 export interface KubernetesEvents {
-  /** An object that the mesh reads came, changed or went. */
+  /** A Node came, changed or went. */
+  readonly onNode: (change: Change<NodeObject>) => void;
+  /** A Peer did, or a list is complete. */
   readonly onChange: (what: string) => void;
 }
 
@@ -43,7 +46,7 @@ export function connectKubernetes(options: AgentOptions, log: Logger, events: Ku
     resource: NODES,
     watchList: true,
     project: projectNode(options.mesh.topologyLabel),
-    onChange: ({ name }) => events.onChange(`node ${name}`),
+    onChange: events.onNode,
     onSynced: () => events.onChange("nodes"),
     onStatus: (status) => tell("nodes", status),
   });

@@ -66,6 +66,7 @@ describe("an agent at rest", () => {
     assert.match(stage.agent.health.reasons().join(), /^sync: waiting for the first complete list/);
     stage.cluster.synced = true;
     stage.cluster.checkInOthers();
+    stage.agent.changed("nodes");
     await stage.advance(1_000);
     assert.deepEqual(stage.agent.health.reasons(), []);
     assert.equal(stage.applied.length, 1);
@@ -115,6 +116,45 @@ describe("an agent at rest", () => {
     await stage.advance(2_000);
     assert.ok(stage.applied.length >= 2 && stage.applied.length <= 3, `${stage.applied.length} applies`);
     assert.equal(stage.device.peers.length, 3, "one more peer: the leader of C");
+  });
+
+  it("S-12: check-ins of other nodes start no pass", async () => {
+    await stage.converge();
+    const passes = stage.metric("kilo_reconciles_total");
+    for (let number = 0; number < 100; number++) {
+      stage.cluster.checkInOthers();
+      await stage.advance(100);
+    }
+    assert.equal(stage.metric("kilo_reconciles_total") - passes, 0);
+  });
+
+  it("a node that stops checking in is left out after 60 s, and taken in at its next check-in", async () => {
+    await stage.converge();
+    stage.cluster.checkInOthers();
+    stage.cluster.othersLive = false;
+    stage.cluster.setPeer(peerOf("second", { publicKey: keyOf(10), allowedIPs: ["10.5.0.2/32"] }));
+    await stage.advance(58_000);
+    assert.ok(stage.peer(keyOf(3)));
+    for (let second = 0; second < 5; second++) {
+      stage.cluster.setPeer(
+        peerOf("second", { publicKey: keyOf(10), allowedIPs: [`10.5.0.${3 + second}/32`] }),
+      );
+      await stage.advance(1_000);
+    }
+    assert.equal(stage.peer(keyOf(3)), undefined);
+    stage.cluster.checkInOthers();
+    await stage.advance(1_000);
+    assert.ok(stage.peer(keyOf(3)));
+  });
+
+  it("a node that falls silent is noticed without any other event but check-ins", async () => {
+    await stage.converge();
+    stage.cluster.othersLive = false;
+    for (let second = 0; second < 70; second += 5) {
+      stage.cluster.annotate("a2", { "kilo.squat.ai/last-seen": String(Math.floor(Date.now() / 1000)) });
+      await stage.advance(5_000);
+    }
+    assert.equal(stage.peer(keyOf(3)), undefined);
   });
 
   it("the same cluster in another order is the same host", async () => {

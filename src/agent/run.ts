@@ -66,6 +66,7 @@ async function start(
       log.warn("cannot resolve an endpoint's name; its last address counts", { name, error }),
   });
   const kubernetes = connectKubernetes(options, log.component("kube"), {
+    onNode: (change) => agent?.nodeChanged(change),
     onChange: (what) => agent?.changed(what),
   });
   resources.push(() => kubernetes.stop());

@@ -190,7 +190,8 @@ export class Stage {
       log: createLogger({ level: "all", write: (line) => this.lines.push(JSON.parse(line)) }),
       metrics: this.metrics,
     });
-    cluster.listener = (what) => agent.changed(what);
+    cluster.onNode = (change) => agent.nodeChanged(change);
+    cluster.onPeer = (what) => agent.changed(what);
     return agent;
   }
 

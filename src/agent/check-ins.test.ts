@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { NodeObject } from "../mesh/index.ts";
+import { countFresh, isCheckIn, lastSeenOf } from "./check-ins.ts";
+
+const NOW = 1_000_000;
+
+describe("check-ins", () => {
+  it("a node that lives and only says so again is a check-in", () => {
+    assert.equal(isCheckIn(changed(node(NOW - 30), node(NOW)), NOW), true);
+    assert.equal(isCheckIn(changed(node(NOW - 30), node(NOW, { "kilo.squat.ai/key": "k" })), NOW), false);
+    assert.equal(
+      isCheckIn(changed(node(NOW - 30), { ...node(NOW), spec: { podCIDR: "10.0.0.0/24" } }), NOW),
+      false,
+    );
+  });
+
+  it("a node that comes back to life is news, and so is one that came or went", () => {
+    assert.equal(isCheckIn(changed(node(NOW - 60), node(NOW)), NOW), false);
+    assert.equal(isCheckIn({ kind: "added", name: "a", object: node(NOW) }, NOW), false);
+    assert.equal(isCheckIn({ kind: "removed", name: "a", previous: node(NOW) }, NOW), false);
+  });
+
+  it("a check-in by another kind of agent is news: it may change whose mesh it is", () => {
+    const kilo = node(NOW, { "kilomesh.io/agent": `1.0.0 ${NOW - 30}` });
+    assert.equal(isCheckIn(changed(node(NOW - 30), kilo), NOW), false);
+    assert.equal(isCheckIn(changed(kilo, node(NOW + 30)), NOW + 30), false);
+  });
+
+  it("counts who has checked in lately", () => {
+    assert.equal(
+      countFresh([node(NOW), node(NOW - 59), node(NOW - 60), { metadata: { name: "new" } }], NOW),
+      2,
+    );
+    assert.equal(lastSeenOf(undefined), 0);
+    assert.equal(lastSeenOf(node(Number.NaN)), 0);
+  });
+});
+
+function changed(previous: NodeObject, object: NodeObject) {
+  return { kind: "changed", name: "a", previous, object } as const;
+}
+
+function node(lastSeen: number, annotations: Readonly<Record<string, string>> = {}): NodeObject {
+  return {
+    metadata: {
+      name: "a",
+      annotations: {
+        "kilo.squat.ai/last-seen": String(lastSeen),
+        "kilomesh.io/agent": `1.0.0 ${lastSeen}`,
+        ...annotations,
+      },
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * What is heard of the nodes: which news call for a pass, and how fresh the picture is. In a large mesh nearly everything that is heard is
+ * a check-in, which changes nothing; and nobody tells when one does not come, so that is looked for.
+ */
+import type { Change } from "../kube/index.ts";
+import type { NodeObject, WatchGap } from "../mesh/index.ts";
+import { countFresh, isCheckIn } from "./check-ins.ts";
+import { Freshness } from "./freshness.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** A node counts as gone after 60 s without check-in; this much later a pass notices it at the latest. A look costs microseconds. */
+const LOOK_MS = 2_000;
+
+/** How fresh the picture is, in a pass. */
+export interface Heard {
+  /** When the API server was last heard, in Unix milliseconds. */
+  readonly heardAt: number;
+  readonly gap: WatchGap | undefined;
+}
+
+export interface NodeWatchOptions {
+  readonly nodes: AgentParts["nodes"];
+  /** Something calls for a pass. */
+  readonly onNews: (reason: string) => void;
+}
+
+export class NodeWatch {
+  readonly #options: NodeWatchOptions;
+  readonly #freshness = new Freshness();
+  /** Nodes that were alive at the last look. */
+  #fresh = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: NodeWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#lookForSilence(), LOOK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** A Node came, changed or went. */
+  changed(change: Change<NodeObject>): void {
+    const at = seconds(this.#heardAt);
+    this.#freshness.hear(at);
+    if (!isCheckIn(change, at)) this.#options.onNews(`node ${change.name}`);
+  }
+
+  /** Looks before a pass. @param ownLastSeen the own check-in in Unix seconds, 0 for none */
+  look(ownLastSeen: number): Heard {
+    const heardAt = this.#heardAt;
+    this.#fresh = this.#countFresh();
+    return { heardAt, gap: this.#freshness.look(seconds(heardAt), ownLastSeen) };
+  }
+
+  #lookForSilence(): void {
+    const fresh = this.#countFresh();
+    if (fresh < this.#fresh) this.#options.onNews("a node is silent");
+    this.#fresh = fresh;
+  }
+
+  #countFresh(): number {
+    return countFresh(this.#options.nodes.items().values(), seconds(this.#heardAt));
+  }
+
+  get #heardAt(): number {
+    return this.#options.nodes.heardAt ?? Date.now();
+  }
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}
