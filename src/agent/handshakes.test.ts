@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { makeAddress } from "../ip/index.ts";
-import { type PeerStatus, type PublicKey, publicKeyFromBytes, socketEndpoint } from "../wireguard/index.ts";
+import type { PeerStatus } from "../wireguard/index.ts";
 import { hasNews, learnedEndpoints, silentPeers, whereabouts } from "./handshakes.ts";
+import { at, key, peer } from "./peers.test-kit.ts";
 
 const NOW = 1_000_000;
 
@@ -62,26 +62,4 @@ describe("handshakes", () => {
 
 function device(...peers: PeerStatus[]) {
   return { listenPort: 51820, peers };
-}
-
-function peer(n: number, latestHandshake: number): PeerStatus {
-  return {
-    publicKey: key(n),
-    endpoint: at(n),
-    allowedIPs: [],
-    persistentKeepalive: 0,
-    latestHandshake,
-    receivedBytes: 0,
-    sentBytes: 0,
-  };
-}
-
-function at(n: number) {
-  return socketEndpoint(makeAddress(4, BigInt(n)), 51820);
-}
-
-function key(n: number): PublicKey {
-  const parsed = publicKeyFromBytes(new Uint8Array(32).fill(n));
-  assert.ok(parsed);
-  return parsed;
 }

@@ -20,7 +20,7 @@ import {
   withoutRemovals,
 } from "../mesh/index.ts";
 import { type DeviceStatus, parseEndpoint } from "../wireguard/index.ts";
-import { learnedEndpoints } from "./handshakes.ts";
+import { LearnedEndpoints } from "./learned.ts";
 import { meshMtu } from "./mtu.ts";
 import type { AgentOptions } from "./options.ts";
 import type { AgentParts } from "./parts.ts";
@@ -52,6 +52,7 @@ export class Reconciler {
   readonly #parts: AgentParts;
   /** The plan whose device was applied last: tells a changed endpoint from one that WireGuard learned. */
   #applied: HostState | undefined;
+  readonly #learned = new LearnedEndpoints();
 
   constructor(options: AgentOptions, parts: AgentParts) {
     this.#options = options;
@@ -65,12 +66,14 @@ export class Reconciler {
     const discovered = this.#discover(view.ownNode, facts);
     host.setPrivateLink(discovered.privateLink);
     const actual = await host.read();
+    this.#learned.saw(deviceOf(actual));
     const { publicKey, version } = this.#parts;
-    const { plan, patch } = planAgent(this.#input(view, facts, actual, now), {
+    const { plan, patch } = planAgent(this.#input(view, facts, now), {
       publicKey,
       version,
       discovered,
     });
+    if (plan.state.mesh !== undefined) this.#learned.retain(plan.state.mesh.device);
     const difference = diffHost(plan.state, actual, { now, previous: this.#applied });
     const changes = plan.ready ? difference : withoutRemovals(difference, actual);
     const changed = !isEmptyChange(changes);
@@ -106,7 +109,7 @@ export class Reconciler {
     );
   }
 
-  #input(view: View, facts: HostFacts, actual: HostState, now: number): PlanInput {
+  #input(view: View, facts: HostFacts, now: number): PlanInput {
     const { nodes, peers, publicKey, privateKey, resolve } = this.#parts;
     const { hostname } = this.#options;
     return {
@@ -121,7 +124,7 @@ export class Reconciler {
         publicKey,
         privateKey,
         mtu: meshMtu(facts, this.#options.mtu, this.#options.interface),
-        learned: learnedEndpoints(deviceOf(actual), now),
+        learned: this.#learned.list(),
         addresses: facts.links.flatMap((link) => link.addresses.map(({ address }) => address)),
       },
       gap: view.gap,

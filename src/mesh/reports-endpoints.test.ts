@@ -38,6 +38,14 @@ test("K-02: two nodes behind NAT get each other's endpoint from the public one t
   assert.equal(endpointOf(plan("d1", { nodes }), c.key), "198.18.0.3:4003");
 });
 
+test("K-08: a device that was made again calls a Peer without endpoint where it was heard last", () => {
+  const own = { learned: [learned(KP, "198.18.0.7:4007", 4000)] };
+  for (const persistentKeepalive of [0, 10]) {
+    const planned = plan("a1", { peers: [p1({ persistentKeepalive })], own });
+    assert.equal(endpointOf(planned, KP), "198.18.0.7:4007", `keepalive ${persistentKeepalive}`);
+  }
+});
+
 test("K-05: an internal IP that is also the announced, not the real endpoint is routed; the real one never", () => {
   const nodes = f3n({ b1: { internalIP: "192.168.1.5/24" } });
   const own = { learned: [learned(K3, "198.18.0.9:4009", 5)] };

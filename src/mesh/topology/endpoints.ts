@@ -16,15 +16,19 @@ export class EndpointBook {
 
   /**
    * The endpoint to configure. A discovered one replaces the announced one of an owner with keepalive above 0, which says that its
-   * endpoint may change. Undefined: wait to be contacted. An address that no other host can reach is never used (report K-24).
+   * endpoint may change, and stands in for one that nobody announces: a device that was made again calls who called it before (K-08).
+   * Undefined: wait to be contacted. An address that no other host can reach is never used (report K-24).
    */
   effective(
     publicKey: PublicKey,
     announced: Endpoint | undefined,
     persistentKeepalive: number,
   ): SocketEndpoint | undefined {
-    const discovered = persistentKeepalive > 0 ? this.#discovered.get(publicKey) : undefined;
-    const endpoint = discovered ?? this.resolved(announced);
+    const discovered = this.#discovered.get(publicKey);
+    const endpoint =
+      persistentKeepalive > 0
+        ? (discovered ?? this.resolved(announced))
+        : (this.resolved(announced) ?? discovered);
     return endpoint === undefined || isLocal(endpoint.address) ? undefined : endpoint;
   }
 
