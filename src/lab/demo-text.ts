@@ -26,7 +26,7 @@ export function demoSuggestions(lab: Lab): string {
     "  kubectl get nodes -o wide",
     "  kubectl get peers",
     `  kubectl describe node ${first?.name}`,
-    `  kubectl annotate node ${second?.name} kilo.squat.ai/leader=true     # it leads its place now; every path goes on`,
+    `  kubectl annotate node ${second?.name} kilo.squat.ai/leader=true     # it leads its place now`,
     `  kubectl delete peer ${laptop?.name}                             # and the laptop is out`,
     "",
     `  nsenter -t ${laptop?.site.pid} -a ping ${pod}                  # from the laptop to a pod`,

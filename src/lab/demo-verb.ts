@@ -4,7 +4,10 @@ import { parseArgs } from "node:util";
 import { runDemo } from "./demo.ts";
 import { terminalSteps } from "./steps.ts";
 
-/** Runs the demo. Resolves to the exit status: 0 when all paths were ok (or it was ended by a signal after that), else 1. */
+/** Exit status of a program that was stopped by Ctrl-C, as shells have it: 128 + SIGINT. */
+const INTERRUPTED = 130;
+
+/** Runs the demo. Resolves to the exit status: 0 when all paths were ok (also when it was ended by a signal after that), 130 when it was stopped before, else 1. */
 export async function demo(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -22,7 +25,7 @@ export async function demo(args: readonly string[]): Promise<number> {
 
   // The bundle stands in dist/, the other programs beside it.
   const program = process.argv[1] ?? "";
-  const ok = await runDemo({
+  const running = runDemo({
     once: values.once,
     wireguard,
     program,
@@ -36,5 +39,11 @@ export async function demo(args: readonly string[]): Promise<number> {
     width: process.stdout.columns ?? 100,
     signal: ended.signal,
   });
-  return ok ? 0 : 1;
+  try {
+    return (await running) ? 0 : 1;
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+    console.error("\nstopped; nothing is left");
+    return INTERRUPTED;
+  }
 }

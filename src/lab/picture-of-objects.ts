@@ -54,7 +54,7 @@ function learnedEndpoint(key: string | undefined, objects: readonly ApiObject[])
     const text = annotations[`${ANNOTATION}discovered-endpoints`];
     if (text === undefined || text === "") continue;
     const found = (JSON.parse(text) as Record<string, { IP?: string; Port?: number }>)[key];
-    if (found?.IP !== undefined) return `${found.IP}:${found.Port} (learned)`;
+    if (found?.IP !== undefined) return `${found.IP}:${found.Port} (NAT)`;
   }
   return undefined;
 }

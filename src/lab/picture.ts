@@ -27,7 +27,7 @@ export interface Picture {
 }
 
 /** Blank columns between boxes. */
-const GAP = 3;
+const GAP = 2;
 
 /**
  * Draws the picture.
