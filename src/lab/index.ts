@@ -7,15 +7,13 @@
  *
  * Needs root, iproute2, nftables, util-linux, ping, and for what uses them wireguard-go, wireguard-tools, CNI plugins, openssl and tcpdump.
  */
-export { type Capture, leakFilter } from "./capture.ts";
-export { type CommandOptions, type CommandResult, execute, run, type Site } from "./command.ts";
+export type { Capture } from "./capture.ts";
+export type { CommandOptions, CommandResult, Site } from "./command.ts";
 export { connectPeers } from "./connect-peers.ts";
 export type { ControlPlane } from "./control-plane.ts";
 export type { Daemon } from "./daemon.ts";
-export { runDemo } from "./demo.ts";
 export { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
 export { CommandError, LabError, ScenarioError } from "./errors.ts";
-export { type ConnectOptions, connectPeer } from "./external-peer.ts";
 export type { DropOptions, Faults, Heal } from "./faults.ts";
 export type { KgOptions, LabHost } from "./host.ts";
 export { Lab, type LabOptions } from "./lab.ts";
@@ -32,9 +30,7 @@ export {
   waitForPaths,
 } from "./paths.ts";
 export type { Pod } from "./pod.ts";
-export { type HttpResult, runProber } from "./prober/index.ts";
+export type { HttpResult } from "./prober/index.ts";
 export type { HostSpec, Nat, NodeRole, PeerRole, Place, Scenario } from "./scenario.ts";
-export { serveApi } from "./serve-api.ts";
-export { terminalSteps } from "./steps.ts";
 export { fingerprint, type StillOptions, waitUntilStill } from "./still.ts";
 export type { PingStream, StreamResult } from "./stream.ts";
