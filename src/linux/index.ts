@@ -8,9 +8,8 @@
  * A host is put together as `createHost({ links, device: await createDeviceDriver(…), firewall: createFirewallDriver({ links }), cni })`.
  */
 
-export { CNI_FILE, CniFileError, type CniFileOptions, createCniFile } from "./cni-file.ts";
+export { type CniFileOptions, createCniFile } from "./cni-file.ts";
 export { createFirewallDriver, type FirewallOptions } from "./firewall/driver.ts";
-export { FirewallError } from "./firewall/errors.ts";
 export { createMemoryFirewall, type MemoryFirewall } from "./firewall/memory.ts";
 export { createHost, type HostOptions } from "./host.ts";
 export {
@@ -21,15 +20,10 @@ export {
 } from "./host-memory.ts";
 export {
   generateKey,
-  KEY_FILE,
-  KeyFileError,
   loadOrCreateKey,
   type NodeKey,
   publicKeyOf,
 } from "./key-file.ts";
 export { LinkRoles } from "./link-names.ts";
-export { AddonError, NetlinkError } from "./netlink/index.ts";
 export * from "./ports.ts";
-export { findTool, MissingToolError, requireTools, type Tool } from "./tools.ts";
 export { createDeviceDriver, type DeviceOptions, type WireguardDriver } from "./wireguard/driver.ts";
-export { DeviceError } from "./wireguard/errors.ts";

@@ -7,5 +7,5 @@
 export * from "./bytes.ts";
 export * from "./error.ts";
 export * from "./message.ts";
-export { AddonError, type NetlinkPort } from "./port.ts";
+export type { NetlinkPort } from "./port.ts";
 export * from "./socket.ts";
