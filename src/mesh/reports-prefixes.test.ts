@@ -313,6 +313,18 @@ test("fail closed: a stale node's internal IP is guarded, one at which a node is
   assert.ok(!set(plan("a1", { nodes: direct }), "keep_source").includes("203.0.113.1/32"));
 });
 
+test("fail closed: the internal IP of a stale node behind NAT is guarded although it announces it as its endpoint", () => {
+  const nodes = f3n({ b1: { internalIP: "192.168.1.5/24", lastSeen: NOW - 3600 } });
+  assert.deepEqual(set(plan("a1", { nodes }), "remote_internal"), ["192.168.1.5/32"]);
+});
+
+test("fail closed: so is that of a node behind NAT that nobody has heard of yet", () => {
+  const nodes = f3n({ b1: { internalIP: "192.168.1.5/24" } });
+  assert.deepEqual(set(plan("a1", { nodes }), "remote_internal"), ["192.168.1.5/32"]);
+  const heard = { learned: [learned(K3, "198.51.100.7:51820", 5)] };
+  assert.deepEqual(set(plan("a1", { nodes, own: heard }), "remote_internal"), ["192.168.1.5/32"]);
+});
+
 test("fail closed: an internal IP at which a node was heard is not guarded either", () => {
   const nodes = f3n({ b1: { endpoint: "192.0.2.5:1", internalIP: "192.168.1.5/24" } });
   const own = { learned: [learned(K3, "192.168.1.5:7", 5)] };

@@ -82,14 +82,14 @@ class Place {
   }
 
   /**
-   * Internal IPs of other locations that are reached through the mesh, and those of nodes that take no part right now: what pods send
-   * to them must not leave in clear instead. An address at which a node is contacted directly is none of them.
+   * Internal IPs of other locations that are reached through the mesh, and those of nodes that take no part right now or are hidden
+   * behind NAT: what pods send to them must not leave in clear instead. An address at which a node is contacted directly is none of them.
    */
   remoteInternalIPs(): Prefix[] {
     if (this.guardLink() === undefined) return [];
-    const ready = new Set(
-      this.#input.topology.segments.flatMap(({ members }) => members.map(({ name }) => name)),
-    );
+    const { segments } = this.#input.topology;
+    const reachable = segments.filter(({ isHidden }) => !isHidden);
+    const ready = new Set(reachable.flatMap(({ members }) => members.map(({ name }) => name)));
     const direct = new Set(this.#input.facts.nodes.flatMap(contactAddresses));
     const near = new Set(this.nearInternalIPs().map(({ text }) => text));
     const ofReady = this.#claimed(
@@ -122,6 +122,8 @@ class Place {
   }
 }
 
-function contactAddresses({ endpoints }: NodeFacts): string[] {
+/** None of a node with a keepalive: it is behind NAT, and what it announces is an address that only its own location reaches. */
+function contactAddresses({ endpoints, persistentKeepalive }: NodeFacts): string[] {
+  if (persistentKeepalive > 0) return [];
   return endpoints.flatMap((endpoint) => (endpoint.kind === "address" ? [endpoint.address.text] : []));
 }

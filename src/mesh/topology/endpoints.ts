@@ -32,6 +32,11 @@ export class EndpointBook {
     return endpoint === undefined || isLocal(endpoint.address) ? undefined : endpoint;
   }
 
+  /** Whether somebody has heard of the owner of this key. */
+  isDiscovered(publicKey: PublicKey): boolean {
+    return this.#discovered.has(publicKey);
+  }
+
   /** The announced endpoint with its name resolved; undefined while it cannot be. */
   resolved(announced: Endpoint | undefined): SocketEndpoint | undefined {
     if (announced === undefined || announced.kind === "address") return announced;

@@ -42,6 +42,8 @@ export interface Segment {
   readonly allowedIPs: readonly Prefix[];
   /** Filtered (§5.5), in order of their texts. */
   readonly allowedLocationIPs: readonly Prefix[];
+  /** Its leader is behind NAT, and nobody has heard of it yet: what it announces is no way to it. */
+  readonly isHidden: boolean;
   /** Where its leader is reached: discovered or announced. Undefined: wait to be contacted. */
   readonly endpoint?: SocketEndpoint | undefined;
 }
@@ -142,6 +144,7 @@ function completeSegment(
     ...draft,
     allowedIPs: [...members.flatMap(memberPrefixes), hostPrefix(draft.tunnelAddress)],
     allowedLocationIPs,
+    isHidden: leader.persistentKeepalive > 0 && !endpoints.isDiscovered(leader.publicKey),
     endpoint: endpoints.effective(leader.publicKey, leader.endpoints[0], leader.persistentKeepalive),
   };
 }
