@@ -6,13 +6,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { AGENT_200, AGENT_200_CLAIMS, measureAgent200 } from "./claims/agent-200.ts";
 import { check, type Verdict } from "./claims/claim.ts";
 import { describeMachine } from "./claims/machine.ts";
+import { RUNNING_MESH_CLAIMS } from "./claims/running-mesh.ts";
 import { START_CLAIMS } from "./claims/start.ts";
 
 const RESULTS = "bench/results";
 
 async function main(): Promise<number> {
   const verdicts: Verdict[] = [];
-  for (const claim of [...AGENT_200_CLAIMS, ...START_CLAIMS]) {
+  for (const claim of [...AGENT_200_CLAIMS, ...START_CLAIMS, ...RUNNING_MESH_CLAIMS]) {
     const verdict = await check(claim);
     console.log(verdict.line);
     verdicts.push(verdict);
