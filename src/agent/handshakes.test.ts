@@ -16,6 +16,14 @@ describe("handshakes", () => {
     assert.deepEqual(learnedEndpoints(undefined, NOW), []);
   });
 
+  it("a clock set back by an hour keeps no dead session alive, in what is advertised neither", () => {
+    const device = { listenPort: 51820, peers: [peer(1, NOW + 3600), peer(2, NOW + 5)] };
+    assert.deepEqual(
+      learnedEndpoints(device, NOW).map((learned) => learned.publicKey),
+      [key(2)],
+    );
+  });
+
   it("waits for peers with a keepalive, and for those that never answered", () => {
     const planned = {
       listenPort: 51820,

@@ -7,10 +7,8 @@ import {
   formatEndpoint,
   type PeerStatus,
   type PublicKey,
+  sessionLives,
 } from "../wireguard/index.ts";
-
-/** WireGuard gives a session up after 180 s (REJECT_AFTER_TIME); a handshake older than that says nothing of the present. */
-export const FRESH_SECONDS = 180;
 
 /**
  * Peers that should talk and have no fresh handshake: those with a keepalive on either side, and those that were given an endpoint and
@@ -21,14 +19,14 @@ export function silentPeers(planned: DeviceConfig, seen: DeviceStatus, now: numb
   const silent: PublicKey[] = [];
   for (const peer of planned.peers) {
     const handshake = status.get(peer.publicKey)?.latestHandshake ?? 0;
-    const fresh = handshake > 0 && now - handshake < FRESH_SECONDS;
+    const fresh = sessionLives(handshake, now);
     const expected = peer.persistentKeepalive > 0 || (peer.endpoint !== undefined && handshake === 0);
     if (expected && !fresh) silent.push(peer.publicKey);
   }
   return silent;
 }
 
-/** Endpoints with a handshake within the last 180 s (report K-03), by key. */
+/** Endpoints of sessions that live (report K-03), by key. */
 export function learnedEndpoints(seen: DeviceStatus | undefined, now: number): LearnedEndpoint[] {
   return (seen?.peers ?? []).flatMap((peer) => learned(peer, now));
 }
@@ -72,6 +70,6 @@ function textOf(endpoint: Endpoint | undefined): string {
 
 function learned(peer: PeerStatus, now: number): LearnedEndpoint[] {
   const { publicKey, endpoint, latestHandshake } = peer;
-  if (endpoint === undefined || latestHandshake === 0 || now - latestHandshake >= FRESH_SECONDS) return [];
+  if (endpoint === undefined || !sessionLives(latestHandshake, now)) return [];
   return [{ publicKey, endpoint, latestHandshake }];
 }

@@ -11,6 +11,7 @@ import {
 import { sameEndpoint } from "./endpoint.ts";
 import { type PublicKey, type SecretKey, someKey } from "./key.ts";
 import { gainersFirst } from "./move-order.ts";
+import { sessionLives } from "./session.ts";
 
 /** What tells a living session from a dead one, and a new wish from an old one. */
 export interface DiffContext {
@@ -19,9 +20,6 @@ export interface DiffContext {
   /** The configuration that was applied before; undefined after a start. */
   readonly previous?: DeviceConfig | undefined;
 }
-
-/** WireGuard's Reject-After-Time: no packet of a session is accepted later than this after its handshake (white paper §6.1). */
-const SESSION_SECONDS = 180;
 
 /**
  * What has to be sent so that `actual` becomes `wanted`; undefined `actual` is a device just made.
@@ -119,13 +117,9 @@ function endpointToWrite(
 ): PeerConfig["endpoint"] {
   if (wanted.endpoint === undefined || sameEndpoint(wanted.endpoint, status.endpoint)) return undefined;
   const wishChanged = previous !== undefined && !sameEndpoint(wanted.endpoint, previous.endpoint);
-  const leaveAlone = status.endpoint !== undefined && !wishChanged && sessionLives(status, now);
+  const leaveAlone =
+    status.endpoint !== undefined && !wishChanged && sessionLives(status.latestHandshake, now);
   return leaveAlone ? undefined : wanted.endpoint;
-}
-
-/** A handshake further ahead than a session lasts tells of a clock that was set back, not of a session. */
-function sessionLives(status: PeerStatus, now: number): boolean {
-  return status.latestHandshake > 0 && Math.abs(now - status.latestHandshake) < SESSION_SECONDS;
 }
 
 /** Whether a peer's list must be written: it lacks a prefix, or has one that no peer takes from it. */

@@ -12,4 +12,5 @@ export * from "./diff.ts";
 export * from "./endpoint.ts";
 export * from "./key.ts";
 export * from "./model.ts";
+export * from "./session.ts";
 export * from "./text.ts";

@@ -5,6 +5,7 @@ import {
   parsePort,
   parsePublicKey,
   type SocketEndpoint,
+  sessionLives,
   socketEndpoint,
 } from "../../wireguard/index.ts";
 import type { LearnedEndpoint } from "../options.ts";
@@ -13,9 +14,6 @@ export interface DiscoveredEndpoint {
   readonly publicKey: PublicKey;
   readonly endpoint: SocketEndpoint;
 }
-
-/** WireGuard gives up a session 180 s after its handshake: an older endpoint is a memory, not a fact (report K-03). */
-export const SESSION_SECONDS = 180;
 
 /**
  * Reads the annotation; undefined when it is not a JSON object. Entries that name no key or no address that others can reach are
@@ -53,14 +51,9 @@ export function publishableEndpoints(
 ): DiscoveredEndpoint[] {
   return learned
     .filter(({ publicKey }) => roaming.has(publicKey))
-    .filter((entry) => hasSession(entry, now))
+    .filter(({ latestHandshake }) => sessionLives(latestHandshake, now))
     .map(({ publicKey, endpoint }) => ({ publicKey, endpoint }))
     .sort(byKey);
-}
-
-/** Whether the handshake is young enough for a session to live. */
-export function hasSession({ latestHandshake }: LearnedEndpoint, now: number): boolean {
-  return latestHandshake > 0 && now - latestHandshake < SESSION_SECONDS;
 }
 
 function readUdpAddress(value: unknown): SocketEndpoint | undefined {

@@ -1,7 +1,13 @@
 /** Where a tunnel's far end is reached: announced or discovered (kilo.md §5.7, §5.8). */
 import { isLocal } from "../../ip/index.ts";
-import { type Endpoint, type PublicKey, type SocketEndpoint, socketEndpoint } from "../../wireguard/index.ts";
-import { type DiscoveredEndpoint, hasSession } from "../facts/discovered-endpoints.ts";
+import {
+  type Endpoint,
+  type PublicKey,
+  type SocketEndpoint,
+  sessionLives,
+  socketEndpoint,
+} from "../../wireguard/index.ts";
+import type { DiscoveredEndpoint } from "../facts/discovered-endpoints.ts";
 import type { LearnedEndpoint, Resolve } from "../options.ts";
 
 /** What is known of endpoints besides what their owners announce. */
@@ -55,7 +61,7 @@ export function mergeDiscovered(
   now: number,
 ): Map<PublicKey, SocketEndpoint> {
   const remembered = own.filter((entry) => entry.latestHandshake > 0);
-  const living = remembered.filter((entry) => hasSession(entry, now));
+  const living = remembered.filter(({ latestHandshake }) => sessionLives(latestHandshake, now));
   const merged = new Map<PublicKey, SocketEndpoint>();
   for (const list of [living, ...published, remembered]) {
     for (const { publicKey, endpoint } of list) if (!merged.has(publicKey)) merged.set(publicKey, endpoint);
