@@ -1,5 +1,5 @@
 /*
- * netlink sockets for Node.js: the five calls that Node itself has no door for.
+ * netlink sockets for Node.js: the six calls that Node itself has no door for.
  *
  *   open(protocol, groups, buffer)  -> fd, or -errno; buffer: bytes for receiving and sending, 0 for the system's default
  *   port(fd)                        -> the port id that the kernel gave the socket, or -errno
@@ -9,7 +9,7 @@
  *   close(fd)                       -> 0, or -errno; ends polling first
  *
  * Nothing is linked: every symbol is in the node process, so one file serves all versions of Node.js from 20 on.
- * Nothing here knows messages; that is codec.ts. For the main thread only: sockets are not closed when a worker ends.
+ * Nothing here knows messages; that is message.ts and bytes.ts. For the main thread only: sockets are not closed when a worker ends.
  */
 #define _GNU_SOURCE
 #include <errno.h>
