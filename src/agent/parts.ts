@@ -17,9 +17,7 @@ export interface Source<T> {
 
 /** Makes WireGuard call peers. */
 export interface Caller {
-  /** A handshake (with a session: a keepalive) at once. */
-  kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
-  /** Calls those again that never had a handshake, without WireGuard's own pause of 5 s. */
+  /** Calls those at once that never had a handshake, without WireGuard's own pause of 5 s. */
   renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
 }
 

@@ -179,7 +179,6 @@ export class Stage {
       peers: cluster.source(cluster.peers),
       host: this.host,
       caller: {
-        kick: async (keys) => this.#called(keys),
         renew: async (keys) => this.#called(keys),
       },
       patchOwnNode: (annotations) => cluster.patchOwnNode(annotations),

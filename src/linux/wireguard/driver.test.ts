@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DeviceChange, DeviceStatus } from "../../wireguard/index.ts";
+import {
+  applyDeviceChange,
+  type DeviceChange,
+  type DeviceStatus,
+  EMPTY_DEVICE,
+} from "../../wireguard/index.ts";
 import type { DeviceBackend } from "./backend.ts";
 import { createDriverOver } from "./driver.ts";
 import { endpoint, prefixes, publicKey, secretKey } from "./fixtures.test-kit.ts";
-import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
 
 const signal = new AbortController().signal;
 const LEARNED = 1_796_129_148;
@@ -26,7 +30,7 @@ class FakeBackend implements DeviceBackend {
 
   async set(change: DeviceChange): Promise<void> {
     this.changes.push(change);
-    this.device = applyToDevice(this.device ?? EMPTY_DEVICE, change);
+    this.device = applyDeviceChange(this.device ?? EMPTY_DEVICE, change);
   }
 
   async remove(): Promise<boolean> {
@@ -89,7 +93,7 @@ test("the device shows no peers although it took them: told once, and what was a
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? "", /cannot read back kilo0: the device took 3 peers and shows none/);
   const seen = await driver.read();
-  assert.deepEqual(seen?.peers, applyToDevice(applyToDevice(EMPTY_DEVICE, WHOLE), more).peers);
+  assert.deepEqual(seen?.peers, applyDeviceChange(applyDeviceChange(EMPTY_DEVICE, WHOLE), more).peers);
   assert.equal(await driver.renew([publicKey(2)], signal), 0, "sessions that cannot be seen are not ended");
   assert.equal(backend.changes.length, 2);
 });
@@ -113,23 +117,6 @@ test("a device that can be read is read, also what it learned", async () => {
   assert.equal((await driver.read())?.peers[0]?.latestHandshake, LEARNED);
 });
 
-test("a kick: keepalive on at once, then as planned; who cannot be called is left alone", async () => {
-  const backend = new FakeBackend();
-  const driver = createDriverOver({ name: "kilo0" }, backend);
-  await driver.apply(WHOLE, signal);
-  backend.changes.length = 0;
-  assert.equal(await driver.kick([publicKey(2), publicKey(3), publicKey(4), publicKey(9)], signal), 2);
-  const keepalive = (byte: number, persistentKeepalive: number) => ({
-    kind: "update",
-    publicKey: publicKey(byte),
-    persistentKeepalive,
-  });
-  assert.deepEqual(backend.changes, [
-    { peers: [keepalive(2, 25), keepalive(3, 0), keepalive(3, 10)] },
-    { peers: [keepalive(2, 0)] },
-  ]);
-});
-
 test("a renewal touches only peers without a handshake, and they are afterwards what they were", async () => {
   const backend = new FakeBackend();
   const driver = createDriverOver({ name: "kilo0" }, backend);
@@ -146,10 +133,10 @@ test("a renewal touches only peers without a handshake, and they are afterwards 
   assert.deepEqual(byKey(backend.device?.peers), byKey(before));
 });
 
-test("a kick of a device that does not exist calls nobody", async () => {
+test("a renewal of a device that does not exist calls nobody", async () => {
   const backend = new FakeBackend();
   backend.device = undefined;
-  assert.equal(await createDriverOver({ name: "kilo0" }, backend).kick([publicKey(2)], signal), 0);
+  assert.equal(await createDriverOver({ name: "kilo0" }, backend).renew([publicKey(2)], signal), 0);
 });
 
 test("removal says what was removed, and nothing the second time", async () => {

@@ -1,11 +1,16 @@
 /** The WireGuard device of a host, whoever serves it: one driver over the kernel's module or over wireguard-go. */
-import { setTimeout as sleep } from "node:timers/promises";
-import type { DeviceChange, DeviceStatus, PublicKey } from "../../wireguard/index.ts";
+import {
+  applyDeviceChange,
+  type DeviceChange,
+  type DeviceStatus,
+  EMPTY_DEVICE,
+  isEmptyDeviceChange,
+  type PublicKey,
+} from "../../wireguard/index.ts";
 import type { DeviceDriver } from "../ports.ts";
 import { type DeviceBackend, kernelBackend, userspaceBackend } from "./backend.ts";
-import { kickOf, renewChange } from "./handshake.ts";
+import { renewChange } from "./handshake.ts";
 import { kernelHasWireguard } from "./kernel.ts";
-import { applyToDevice, EMPTY_DEVICE } from "./model.ts";
 import { assertPortFree } from "./port-probe.ts";
 import { isServed, socketPath } from "./uapi-client.ts";
 
@@ -21,13 +26,9 @@ export interface DeviceOptions {
 /** A device driver that can also make WireGuard call its peers. */
 export interface WireguardDriver extends DeviceDriver {
   /**
-   * Makes the device start a handshake with these peers at once (with a session: send a keepalive). For after a device or a peer was made,
-   * when the link is up. Peers that it does not have, or that have no endpoint, are left alone. Resolves to how many were called.
-   */
-  kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
-  /**
-   * Calls those of these peers again that never had a handshake, without the 5 s that WireGuard waits between two calls: it removes and re-adds
-   * them. Not more often than an answer needs to come back: once a second is right. Resolves to how many were called.
+   * Starts a handshake at once with those of these peers that never had one, without the 5 s that WireGuard waits between two calls: it
+   * removes and re-adds them as they are. For when the link is up; not more often than an answer needs to come back: once a second is right.
+   * Peers that the device does not have, or that have no endpoint, are left alone. Resolves to how many were called.
    */
   renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
   /** Gives up sockets; the device stays as it is. Idempotent. */
@@ -53,9 +54,6 @@ async function chooseKind(name: string): Promise<"kernel" | "userspace"> {
 export function createDriverOver(options: DeviceOptions, backend: DeviceBackend): WireguardDriver {
   return new DriverOfDevice(options, backend);
 }
-
-/** wireguard-go hears within 1 ms that its link is up; this is for a machine where it has to wait for a processor. */
-const SETTLE_MS = 100;
 
 class DriverOfDevice implements WireguardDriver {
   readonly kind: "kernel" | "userspace";
@@ -87,11 +85,11 @@ class DriverOfDevice implements WireguardDriver {
   }
 
   async apply(change: DeviceChange, signal: AbortSignal): Promise<void> {
-    if (isEmpty(change)) return;
+    if (isEmptyDeviceChange(change)) return;
     if (change.listenPort !== undefined) await this.#checkPort(change.listenPort);
     await this.#backend.set(change, signal);
     if (this.#readback === "usable") return;
-    this.#applied = applyToDevice(this.#applied, change);
+    this.#applied = applyDeviceChange(this.#applied, change);
     if (this.#readback === "unknown") await this.#checkReadback(change);
   }
 
@@ -99,18 +97,6 @@ class DriverOfDevice implements WireguardDriver {
     const removed = await this.#backend.remove();
     this.#forget();
     return removed ? [`WireGuard link ${this.#name} (${this.kind})`] : [];
-  }
-
-  async kick(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
-    const device = await this.read();
-    if (device === undefined) return 0;
-    const { now, later } = kickOf(device, publicKeys);
-    if (now.peers.length > 0) await this.#backend.set(now, signal);
-    if (later.peers.length > 0) {
-      await sleep(SETTLE_MS, undefined, { signal });
-      await this.#backend.set(later, signal);
-    }
-    return peersOf(now);
   }
 
   async renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
@@ -156,8 +142,4 @@ class DriverOfDevice implements WireguardDriver {
 
 function peersOf(change: DeviceChange): number {
   return new Set(change.peers.map((peer) => peer.publicKey)).size;
-}
-
-function isEmpty(change: DeviceChange): boolean {
-  return change.privateKey === undefined && change.listenPort === undefined && change.peers.length === 0;
 }
