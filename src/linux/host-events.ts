@@ -1,5 +1,5 @@
 /** The kernel's events, reduced to what is not our own doing and concerns kg: drift. */
-import { MAIN_TABLE, ROUTE_PROTOCOL } from "../mesh/index.ts";
+import { MAIN_TABLE, ROUTE_PROTOCOL, routeKey } from "../mesh/index.ts";
 import { type Link, parseLink } from "./links.ts";
 import { type LinkAddress, parseAddressMessage } from "./links-addresses.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./netlink/index.ts";
 import * as rt from "./netlink/rtnetlink.ts";
 import type { DriftEvent, LinkNames } from "./ports.ts";
-import { type KernelRoute, parseRoute, routeKey } from "./routes-codec.ts";
+import { type KernelRoute, parseRoute } from "./routes-codec.ts";
 import { parseRule } from "./rules.ts";
 
 const GROUPS = [

@@ -1,9 +1,8 @@
 /** A model of the kernel's part: links, addresses, routes and rules, with the refusals and side effects that drivers must live with. */
 import { constants } from "node:os";
 import type { Family, InterfaceAddress } from "../ip/index.ts";
-import { type LinkRole, ROUTE_PROTOCOL, type Route, type Rule } from "../mesh/index.ts";
+import { type LinkRole, ROUTE_PROTOCOL, type Route, type Rule, routeKey, ruleKey } from "../mesh/index.ts";
 import { NetlinkError } from "./netlink/index.ts";
-import { routeKey } from "./routes-codec.ts";
 
 export interface MemoryLink {
   readonly name: string;
@@ -154,11 +153,6 @@ export class MemoryKernel {
       if (route.link === role && concerned) this.routes.delete(key);
     }
   }
-}
-
-/** The identity of a rule: all of it. */
-export function ruleKey(rule: Rule): string {
-  return [rule.priority, rule.from?.text, rule.to?.text, rule.inputLink, rule.table].join(" ");
 }
 
 function refuse(operation: string, code: keyof typeof constants.errno, text?: string): never {

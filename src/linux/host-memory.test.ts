@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePrefix } from "../ip/index.ts";
-import { MAIN_TABLE } from "../mesh/index.ts";
+import { MAIN_TABLE, routeKey } from "../mesh/index.ts";
 import { describeHostDriver, type HostSubject } from "./host-compliance.test-kit.ts";
 import { createMemoryHost, type MemoryHost } from "./host-memory.ts";
 import type { MemoryRoute } from "./host-memory-kernel.ts";
 import { DEVICE_CHANGE, MAKE_LINK, manyRoutes, NO_CHANGES } from "./host-plan.test-kit.ts";
-import { routeKey } from "./routes-codec.ts";
 
 const FOREIGN = 3;
 const signal = new AbortController().signal;

@@ -2,6 +2,7 @@
 
 import { type InterfaceAddress, parseInterfaceAddress } from "../ip/index.ts";
 import {
+  applyToFirewall,
   type CniState,
   type Firewall,
   type FirewallChange,
@@ -12,8 +13,12 @@ import {
   ROUTE_PROTOCOL,
   type Route,
 } from "../mesh/index.ts";
-import type { DeviceStatus } from "../wireguard/index.ts";
-import { applyToFirewall } from "./firewall/render.ts";
+import {
+  applyDeviceChange,
+  type DeviceStatus,
+  EMPTY_DEVICE,
+  isEmptyDeviceChange,
+} from "../wireguard/index.ts";
 import { failureOf, refusal } from "./host-failure.ts";
 import { type FaultInjector, MemoryKernel, type MemoryLink } from "./host-memory-kernel.ts";
 import { LinkRoles } from "./link-names.ts";
@@ -21,7 +26,6 @@ import { isNetlinkError } from "./netlink/index.ts";
 import type { ApplyFailure, DriftEvent, HostDriver, HostFacts, Removal } from "./ports.ts";
 import { formatRoute } from "./routes.ts";
 import { formatRule } from "./rules.ts";
-import { applyToDevice, EMPTY_DEVICE } from "./wireguard/model.ts";
 
 export interface MemoryHostOptions {
   /** @default mesh "kilo0", private "eth0" */
@@ -213,10 +217,10 @@ class HostInMemory implements MemoryHost {
     }
     const link = mesh === undefined ? undefined : this.#findLink("mesh", failures);
     if (mesh !== undefined && link !== undefined) this.#prepareLink("mesh", link, mesh, failures);
-    if (device !== undefined) {
+    if (device !== undefined && !isEmptyDeviceChange(device)) {
       attempt(failures, "device", name, () =>
         this.kernel.mutate("change the device", () => {
-          this.device = applyToDevice(this.device ?? EMPTY_DEVICE, device);
+          this.device = applyDeviceChange(this.device ?? EMPTY_DEVICE, device);
         }),
       );
     }

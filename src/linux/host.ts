@@ -1,6 +1,14 @@
 /** The host driver: what a host has and shall have, put together from netlink and the drivers of device, firewall and CNI file. */
-import type { CniState, HostChanges, HostState, LinkChange, MeshLink, TunnelLink } from "../mesh/index.ts";
-import type { DeviceChange, DeviceStatus } from "../wireguard/index.ts";
+import {
+  type CniState,
+  type HostChanges,
+  type HostState,
+  type LinkChange,
+  type MeshLink,
+  routeKey,
+  type TunnelLink,
+} from "../mesh/index.ts";
+import { type DeviceStatus, isEmptyDeviceChange } from "../wireguard/index.ts";
 import { HostEvents } from "./host-events.ts";
 import { readFacts } from "./host-facts.ts";
 import { failureOf } from "./host-failure.ts";
@@ -22,7 +30,6 @@ import type {
   Removal,
 } from "./ports.ts";
 import { readOwnRoutes, removeRoutes, setRoutes } from "./routes.ts";
-import { routeKey } from "./routes-codec.ts";
 import { addRules, readOwnRules, removeRules } from "./rules.ts";
 
 export interface HostOptions {
@@ -172,7 +179,7 @@ class Host implements HostDriver {
       if (job.change.create) job.expect(link);
       prepareLink(job, link);
     }
-    if (device !== undefined && hasContent(device)) {
+    if (device !== undefined && !isEmptyDeviceChange(device)) {
       await this.#attempt(failures, "device", name, signal, async () => {
         await this.#device.apply(device, signal);
         this.#driverCalls++;
@@ -281,8 +288,4 @@ function readMesh(
 function readLink(link: Link, addresses: readonly LinkAddress[]): TunnelLink {
   const own = addresses.filter((address) => address.link === link.index && !address.linkLocal);
   return { up: link.up, mtu: link.mtu, addresses: own.map((address) => address.on) };
-}
-
-function hasContent(change: DeviceChange): boolean {
-  return change.privateKey !== undefined || change.listenPort !== undefined || change.peers.length > 0;
 }

@@ -69,11 +69,6 @@ export interface KernelRoute {
   readonly complex: boolean;
 }
 
-/** The identity by which the kernel tells routes apart. */
-export function routeKey(route: { table: number; destination: Prefix; metric: number }): string {
-  return `${route.table} ${route.destination.text} ${route.metric}`;
-}
-
 /** Routes of one family, filtered by the kernel where it can and by us in any case. Throws NetlinkError. */
 export function listRoutes(
   socket: NetlinkSocket,

@@ -1,5 +1,5 @@
 /** kg's own routes: reading them, setting them without taking a foreign route's place, removing them. */
-import { MAIN_TABLE, POLICY_TABLE, ROUTE_PROTOCOL, type Route } from "../mesh/index.ts";
+import { MAIN_TABLE, POLICY_TABLE, ROUTE_PROTOCOL, type Route, routeKey } from "../mesh/index.ts";
 import { failureOf, refusal } from "./host-failure.ts";
 import type { LinksByRole } from "./links-by-role.ts";
 import {
@@ -17,7 +17,6 @@ import {
   listRoutes,
   type RouteToWrite,
   removeRouteRequest,
-  routeKey,
 } from "./routes-codec.ts";
 
 const TABLES: readonly number[] = [MAIN_TABLE, POLICY_TABLE];

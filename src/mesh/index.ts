@@ -10,6 +10,7 @@
  */
 export * from "./changes/apply.ts";
 export * from "./changes/diff.ts";
+export { routeKey, ruleKey } from "./changes/identity.ts";
 export * from "./changes/standing.ts";
 export { ANNOTATIONS, annotationsOf } from "./facts/annotations.ts";
 export * from "./facts/discover-addresses.ts";

@@ -1,8 +1,7 @@
 /** A device driver in memory, for tests that are about netlink: its link is a veth. */
 import { existsSync } from "node:fs";
 import type { DeviceDriver } from "../../src/linux/index.ts";
-import { applyToDevice, EMPTY_DEVICE } from "../../src/linux/wireguard/model.ts";
-import type { DeviceStatus } from "../../src/wireguard/index.ts";
+import { applyDeviceChange, type DeviceStatus, EMPTY_DEVICE } from "../../src/wireguard/index.ts";
 import { ip } from "./namespace.ts";
 
 /** A device whose link is one end of a veth named `name`. */
@@ -19,7 +18,7 @@ export function fakeDevice(name: string): DeviceDriver {
     },
     read: async () => (exists() ? device : undefined),
     apply: async (change) => {
-      device = applyToDevice(device ?? EMPTY_DEVICE, change);
+      device = applyDeviceChange(device ?? EMPTY_DEVICE, change);
     },
     remove: async () => {
       if (!exists()) return [];

@@ -1,5 +1,11 @@
 /** kg's nftables table on a real host. `nft` is started to write, and to read after somebody else wrote; at rest nothing runs. */
-import { type Firewall, type FirewallChange, NFT_TABLE, type SetChange } from "../../mesh/index.ts";
+import {
+  applyToFirewall,
+  type Firewall,
+  type FirewallChange,
+  NFT_TABLE,
+  type SetChange,
+} from "../../mesh/index.ts";
 import type { NetlinkPort } from "../netlink/index.ts";
 import type { FirewallDriver, LinkNames } from "../ports.ts";
 import { requireTools } from "../tools.ts";
@@ -8,7 +14,7 @@ import { FirewallError } from "./errors.ts";
 import { foreignForwardDrops } from "./foreign.ts";
 import { parseListing, readFirewall } from "./listing.ts";
 import { firstLine, runProgram } from "./nft.ts";
-import { applyToFirewall, renderElements, renderRemoval, renderTable } from "./render.ts";
+import { renderElements, renderRemoval, renderTable } from "./render.ts";
 import { guardOf, hasIPv6, TABLE_FAMILY } from "./rules.ts";
 
 export interface FirewallOptions {

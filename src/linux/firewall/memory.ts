@@ -1,8 +1,7 @@
 /** The twin of kg's nftables table, in memory: for tests, and for convergence at scale without root. */
-import type { Firewall, FirewallChange } from "../../mesh/index.ts";
+import { applyToFirewall, type Firewall, type FirewallChange } from "../../mesh/index.ts";
 import type { FirewallDriver } from "../ports.ts";
 import { FirewallError } from "./errors.ts";
-import { applyToFirewall } from "./render.ts";
 
 /** A FirewallDriver without a kernel. It counts what would have been transactions, and lets a test play the other programs of a host. */
 export interface MemoryFirewall extends FirewallDriver {

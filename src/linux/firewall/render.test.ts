@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LinkRole } from "../../mesh/index.ts";
+import { applyToFirewall, type LinkRole } from "../../mesh/index.ts";
 import { firewallWith, prefixList } from "./compliance.test-kit.ts";
-import { applyToFirewall, renderElements, renderTable } from "./render.ts";
+import { renderElements, renderTable } from "./render.ts";
 
 const nameOf = (role: LinkRole): string | undefined =>
   ({ mesh: "kilo0", private: "eth0", tunnel: undefined })[role];

@@ -1,5 +1,5 @@
 /** Text for `nft -f -`. Pure. */
-import { comparePrefixes, type Family, mergePrefixes, type Prefix } from "../../ip/index.ts";
+import { comparePrefixes, type Family, type Prefix } from "../../ip/index.ts";
 import { type Firewall, type LinkRole, NFT_TABLE, SET_NAMES, type SetChange } from "../../mesh/index.ts";
 import { fixedChains, type Hook, kernelSetName, type Shape, shapeOf, TABLE_FAMILY } from "./rules.ts";
 
@@ -33,17 +33,6 @@ export function renderElements(changes: readonly SetChange[]): string {
 /** The text that removes the table, whether or not there is one. */
 export function renderRemoval(): string {
   return `add table ${TABLE_FAMILY} ${NFT_TABLE}\ndelete table ${TABLE_FAMILY} ${NFT_TABLE}\n`;
-}
-
-/** The firewall after these changes; every list is sorted and without overlaps again. */
-export function applyToFirewall(firewall: Firewall, changes: readonly SetChange[]): Firewall {
-  const sets = { ...firewall.sets };
-  for (const change of changes) {
-    const removed = new Set(change.remove.map((prefix) => prefix.text));
-    const kept = sets[change.set].filter((prefix) => !removed.has(prefix.text));
-    sets[change.set] = mergePrefixes([...kept, ...change.add]);
-  }
-  return { ...firewall, sets };
 }
 
 function renderSet(name: string, family: Family, prefixes: readonly Prefix[]): string[] {

@@ -1,7 +1,7 @@
 /** What a host has after a change: the model behind the drivers' in-memory twin and `kg plan --against`. */
-import { comparePrefixes, type Prefix } from "../../ip/index.ts";
+import { mergePrefixes } from "../../ip/index.ts";
 import { applyDeviceChange, EMPTY_DEVICE } from "../../wireguard/index.ts";
-import type { FirewallChange, HostChanges, LinkChange } from "../host-changes.ts";
+import type { FirewallChange, HostChanges, LinkChange, SetChange } from "../host-changes.ts";
 import type { Firewall, HostState, MeshLink, Route, TunnelLink } from "../host-state.ts";
 import { statusOf } from "./device-status.ts";
 import { addressKey, routeKey, ruleKey } from "./identity.ts";
@@ -17,6 +17,17 @@ export function applyChanges(state: HostState, changes: HostChanges): HostState 
       changes.firewall === undefined ? state.firewall : applyFirewall(state.firewall, changes.firewall),
     cni: changes.cni ?? state.cni,
   };
+}
+
+/** The firewall after its elements changed; every list is sorted and without overlaps again. */
+export function applyToFirewall(firewall: Firewall, changes: readonly SetChange[]): Firewall {
+  const sets = { ...firewall.sets };
+  for (const { set, add, remove } of changes) {
+    const removed = new Set(remove.map(({ text }) => text));
+    const kept = sets[set].filter(({ text }) => !removed.has(text));
+    sets[set] = mergePrefixes([...kept, ...add]);
+  }
+  return { ...firewall, sets };
 }
 
 const NEW_LINK: TunnelLink = { up: false, mtu: 0, addresses: [] };
@@ -52,17 +63,5 @@ function applyRules(rules: HostState["rules"], { addRules, removeRules }: HostCh
 /** Elements of a table that is not there cannot be changed. */
 function applyFirewall(firewall: Firewall | undefined, change: FirewallChange): Firewall | undefined {
   if (change.kind === "replace") return change.firewall;
-  if (firewall === undefined) return undefined;
-  const sets = { ...firewall.sets };
-  for (const { set, add, remove } of change.sets) sets[set] = applyElements(sets[set], add, remove);
-  return { ...firewall, sets };
-}
-
-function applyElements(
-  elements: readonly Prefix[],
-  add: readonly Prefix[],
-  remove: readonly Prefix[],
-): Prefix[] {
-  const removed = new Set(remove.map(({ text }) => text));
-  return [...elements.filter(({ text }) => !removed.has(text)), ...add].sort(comparePrefixes);
+  return firewall && applyToFirewall(firewall, change.sets);
 }

@@ -1,6 +1,6 @@
 /** The fewest changes that make a host what it shall be. */
 import type { InterfaceAddress, Prefix } from "../../ip/index.ts";
-import { type DeviceChange, diffDevice } from "../../wireguard/index.ts";
+import { type DeviceChange, diffDevice, isEmptyDeviceChange } from "../../wireguard/index.ts";
 import type { FirewallChange, HostChanges, LinkChange, SetChange } from "../host-changes.ts";
 import {
   type CniState,
@@ -73,9 +73,7 @@ function diffMeshDevice(
   if (wanted === undefined) return undefined;
   const device = actual && statusOf(actual.device);
   const change = diffDevice(wanted.device, device, { now, previous: previous?.mesh?.device });
-  const isEmpty =
-    change.peers.length === 0 && change.privateKey === undefined && change.listenPort === undefined;
-  return isEmpty ? undefined : change;
+  return isEmptyDeviceChange(change) ? undefined : change;
 }
 
 function diffRoutes(

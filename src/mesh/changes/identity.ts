@@ -2,8 +2,12 @@
 import type { InterfaceAddress } from "../../ip/index.ts";
 import type { Route, Rule } from "../host-state.ts";
 
-/** The kernel has one route with this key. */
-export function routeKey({ table, destination, metric }: Route): string {
+/** The kernel has one route with this key: its place. */
+export function routeKey({
+  table,
+  destination,
+  metric,
+}: Pick<Route, "table" | "destination" | "metric">): string {
   return `${table} ${destination.text} ${metric}`;
 }
 
