@@ -56,7 +56,8 @@ describe("one change", () => {
     );
     await stage.advance(2_000);
     assert.deepEqual(touched(), [keyOf(6)]);
-    for (const peer of before) assert.equal(stage.peer(peer.publicKey), peer, "untouched, in every field");
+    for (const peer of before)
+      assert.deepEqual(stage.peer(peer.publicKey), peer, "untouched, in every field");
   });
 
   it("a node leaves: its peer is removed, no other is named", async () => {
