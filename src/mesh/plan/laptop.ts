@@ -1,9 +1,10 @@
 /** What an external Peer has to configure (kilo.md §10.2 "showconf peer"; reports K-06, K-35, K-43). */
-import { containsAddress, type InterfaceAddress, isPublic, type Prefix } from "../../ip/index.ts";
+import { containsAddress, type InterfaceAddress, type Prefix } from "../../ip/index.ts";
 import { formatEndpoint, type PeerConfig } from "../../wireguard/index.ts";
 import type { Mode } from "../facts/mode.ts";
 import type { PlanInput } from "../options.ts";
 import { nodeProblem, type Problem, peerProblem, sortProblems } from "../problems.ts";
+import { isBehindNat } from "../topology/endpoints.ts";
 import type { Segment, Topology } from "../topology/topology.ts";
 import { heldPrefixes, segmentPeer } from "./device.ts";
 import { nameProblems, type UnresolvedName, unresolvedNames } from "./names.ts";
@@ -86,8 +87,7 @@ function otherEnds(topology: Topology, ownership: Ownership, peerName: string): 
  * elsewhere cannot call it, but hears from it, since the leader learns the laptop's endpoint from others (kilo.md §5.8).
  */
 function isHidden({ leader, endpoint }: Segment): boolean {
-  if (leader.persistentKeepalive === 0 || endpoint === undefined || isPublic(endpoint.address)) return false;
-  return leader.internalIPs.some(({ address }) => address.text === endpoint.address.text);
+  return isBehindNat({ ...leader, announced: endpoint });
 }
 
 /** A laptop routes all allowed IPs into the tunnel: one that holds the tunnel's own endpoint would cut it (report K-35). */

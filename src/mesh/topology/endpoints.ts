@@ -1,5 +1,5 @@
 /** Where a tunnel's far end is reached: announced or discovered (kilo.md §5.7, §5.8). */
-import { isLocal } from "../../ip/index.ts";
+import { type Address, type InterfaceAddress, isLocal, isPublic } from "../../ip/index.ts";
 import {
   type Endpoint,
   type PublicKey,
@@ -10,41 +10,66 @@ import {
 import type { DiscoveredEndpoint } from "../facts/discovered-endpoints.ts";
 import type { LearnedEndpoint, Resolve } from "../options.ts";
 
-/** What is known of endpoints besides what their owners announce. */
+/** What is known of endpoints. */
+export interface EndpointSources {
+  /** What the own device learned, however long ago. */
+  readonly learned: readonly LearnedEndpoint[];
+  /** What nodes publish, in the order in which they count: segments, then names. */
+  readonly published: readonly (readonly DiscoveredEndpoint[])[];
+  readonly resolve: Resolve;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+/** The far end of a tunnel, as it describes itself. */
+export interface EndpointOwner {
+  readonly publicKey: PublicKey;
+  readonly announced: Endpoint | undefined;
+  /** Above 0 says that the endpoint may change (kilo.md §5.8). */
+  readonly persistentKeepalive: number;
+  /** Its internal IPs; a Peer has none. */
+  readonly internalIPs: readonly InterfaceAddress[];
+}
+
+/** Chooses endpoints. */
 export class EndpointBook {
-  readonly #discovered: ReadonlyMap<PublicKey, SocketEndpoint>;
+  /** Where somebody hears a key's owner now. */
+  readonly #heard: ReadonlyMap<PublicKey, SocketEndpoint>;
+  /** Where this host heard it once. */
+  readonly #remembered: ReadonlyMap<PublicKey, SocketEndpoint>;
   readonly #resolve: Resolve;
 
-  constructor(discovered: ReadonlyMap<PublicKey, SocketEndpoint>, resolve: Resolve) {
-    this.#discovered = discovered;
+  constructor({ learned, published, resolve, now }: EndpointSources) {
+    const living = learned.filter(({ latestHandshake }) => sessionLives(latestHandshake, now));
+    this.#heard = firstOfEach([living, ...published]);
+    this.#remembered = firstOfEach([learned.filter(({ latestHandshake }) => latestHandshake > 0)]);
     this.#resolve = resolve;
   }
 
   /**
-   * The endpoint to configure. A discovered one replaces the announced one of an owner with keepalive above 0, which says that its
-   * endpoint may change, and stands in for one that nobody announces: a device that was made again calls who called it before (K-08).
-   * Undefined: wait to be contacted. An address that no other host can reach is never used (report K-24).
+   * The endpoint to configure; undefined: wait to be contacted. An address that no other host can reach is never used (report K-24).
+   *
+   * Of an owner with keepalive above 0 where it is heard now: by this host, else by who publishes it. Then what it announces, so that a
+   * changed one is followed as soon as the session is dead (report K-13). Then where this host heard it once: a device that was made
+   * again calls who called it before (report K-08). That comes before an announced address which only the owner's own network reaches.
+   * Of an owner without keepalive what it announces comes first: it says that it stays there.
    */
-  effective(
-    publicKey: PublicKey,
-    announced: Endpoint | undefined,
-    persistentKeepalive: number,
-  ): SocketEndpoint | undefined {
-    const discovered = this.#discovered.get(publicKey);
-    const endpoint =
-      persistentKeepalive > 0
-        ? (discovered ?? this.resolved(announced))
-        : (this.resolved(announced) ?? discovered);
+  effective(owner: EndpointOwner): SocketEndpoint | undefined {
+    const announced = this.#resolved(owner.announced);
+    const heard = this.#heard.get(owner.publicKey);
+    const remembered = this.#remembered.get(owner.publicKey);
+    const known = isBehindNat(owner) ? (remembered ?? announced) : (announced ?? remembered);
+    const endpoint = owner.persistentKeepalive > 0 ? (heard ?? known) : (announced ?? heard ?? remembered);
     return endpoint === undefined || isLocal(endpoint.address) ? undefined : endpoint;
   }
 
-  /** Whether somebody has heard of the owner of this key. */
+  /** Whether somebody hears, or this host has heard, the owner of this key. */
   isDiscovered(publicKey: PublicKey): boolean {
-    return this.#discovered.has(publicKey);
+    return this.#heard.has(publicKey) || this.#remembered.has(publicKey);
   }
 
   /** The announced endpoint with its name resolved; undefined while it cannot be. */
-  resolved(announced: Endpoint | undefined): SocketEndpoint | undefined {
+  #resolved(announced: Endpoint | undefined): SocketEndpoint | undefined {
     if (announced === undefined || announced.kind === "address") return announced;
     const address = this.#resolve(announced.name)?.[0];
     return address && socketEndpoint(address, announced.port);
@@ -52,19 +77,26 @@ export class EndpointBook {
 }
 
 /**
- * One map of what all devices have learned. What the own device hears right now comes first, then what others publish (in the given
- * order: segments, then names), then what the own device heard once: a new leader starts with the last good endpoint (report K-08).
+ * Whether an owner with keepalive above 0 announces its internal IP, and that is not public: an agent behind NAT that finds no better
+ * address does, and only its own network reaches it there. A forced address or a name is meant as it is written.
  */
-export function mergeDiscovered(
-  own: readonly LearnedEndpoint[],
-  published: readonly (readonly DiscoveredEndpoint[])[],
-  now: number,
-): Map<PublicKey, SocketEndpoint> {
-  const remembered = own.filter((entry) => entry.latestHandshake > 0);
-  const living = remembered.filter(({ latestHandshake }) => sessionLives(latestHandshake, now));
-  const merged = new Map<PublicKey, SocketEndpoint>();
-  for (const list of [living, ...published, remembered]) {
-    for (const { publicKey, endpoint } of list) if (!merged.has(publicKey)) merged.set(publicKey, endpoint);
+export function isBehindNat({
+  announced,
+  persistentKeepalive,
+  internalIPs,
+}: Omit<EndpointOwner, "publicKey">): boolean {
+  if (persistentKeepalive === 0 || announced?.kind !== "address") return false;
+  return !isPublic(announced.address) && isOneOf(internalIPs, announced.address);
+}
+
+function isOneOf(internalIPs: readonly InterfaceAddress[], wanted: Address): boolean {
+  return internalIPs.some(({ address }) => address.text === wanted.text);
+}
+
+function firstOfEach(lists: readonly (readonly DiscoveredEndpoint[])[]): Map<PublicKey, SocketEndpoint> {
+  const first = new Map<PublicKey, SocketEndpoint>();
+  for (const { publicKey, endpoint } of lists.flat()) {
+    if (!first.has(publicKey)) first.set(publicKey, endpoint);
   }
-  return merged;
+  return first;
 }

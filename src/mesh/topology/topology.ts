@@ -9,10 +9,11 @@ import {
   uniquePrefixes,
 } from "../../ip/index.ts";
 import type { SocketEndpoint } from "../../wireguard/index.ts";
+import type { DiscoveredEndpoint } from "../facts/discovered-endpoints.ts";
 import type { ReadyNode, ReadyPeer } from "../facts/readiness.ts";
 import type { LearnedEndpoint, Resolve } from "../options.ts";
 import { type DroppedLocationIP, filterLocationIPs } from "./allowed-location-ips.ts";
-import { EndpointBook, mergeDiscovered } from "./endpoints.ts";
+import { EndpointBook } from "./endpoints.ts";
 import { electLeader } from "./leader.ts";
 import { tunnelAddress } from "./numbering.ts";
 import { compareBytes } from "./order.ts";
@@ -74,8 +75,7 @@ export interface Topology extends SegmentRules {
 /** Builds the topology as this host sees it. The same facts in any order give the same topology. */
 export function buildTopology(input: TopologyInput): Topology {
   const groups = groupBySegment(input.nodes, input);
-  const published = [...groups.values()].flat().map((node) => node.discoveredEndpoints);
-  const endpoints = new EndpointBook(mergeDiscovered(input.learned, published, input.now), input.resolve);
+  const endpoints = new EndpointBook({ ...input, published: publishedEndpoints(groups, input) });
   const peers = deduplicatePeers(input.peers);
   const numbered = numberSegments(groups, input);
   const locationIPs = filterOf(numbered, peers, input.subnet);
@@ -98,6 +98,18 @@ export function buildTopology(input: TopologyInput): Topology {
     droppedLocationIPs: locationIPs.dropped,
     unnumbered: [...groups.keys()].slice(numbered.length),
   };
+}
+
+/** Of what the own node says, that which its device does not know better: it may have been written before the session died. */
+function publishedEndpoints(
+  groups: ReadonlyMap<string, readonly ReadyNode[]>,
+  { hostname, learned }: TopologyInput,
+): (readonly DiscoveredEndpoint[])[] {
+  const known = new Set(learned.map(({ publicKey }) => publicKey));
+  return [...groups.values()].flat().map(({ name, discoveredEndpoints }) => {
+    if (name !== hostname) return discoveredEndpoints;
+    return discoveredEndpoints.filter(({ publicKey }) => !known.has(publicKey));
+  });
 }
 
 type Draft = Pick<Segment, "name" | "neighbourhood" | "members" | "leader" | "tunnelAddress">;
@@ -145,12 +157,12 @@ function completeSegment(
     allowedIPs: [...members.flatMap(memberPrefixes), hostPrefix(draft.tunnelAddress)],
     allowedLocationIPs,
     isHidden: leader.persistentKeepalive > 0 && !endpoints.isDiscovered(leader.publicKey),
-    endpoint: endpoints.effective(leader.publicKey, leader.endpoints[0], leader.persistentKeepalive),
+    endpoint: endpoints.effective({ ...leader, announced: leader.endpoints[0] }),
   };
 }
 
 function endpointOf({ facts }: ExternalPeer, endpoints: EndpointBook): SocketEndpoint | undefined {
-  return endpoints.effective(facts.publicKey, facts.endpoint, facts.persistentKeepalive);
+  return endpoints.effective({ ...facts, announced: facts.endpoint, internalIPs: [] });
 }
 
 /** What belongs to a node: its pod CIDRs, then its internal IPs as host prefixes. */
