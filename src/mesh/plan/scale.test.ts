@@ -27,22 +27,26 @@ function manyNodes(count: number): NodeObject[] {
   });
 }
 
-function fastest(nodes: NodeObject[], granularity: Granularity): number {
-  const options = { granularity };
-  const times = [0, 1, 2].map(() => {
-    const start = performance.now();
-    const plan = planHost(planInput("node-7", { nodes, options }));
-    assert.equal(plan.counts.nodes, nodes.length);
-    return performance.now() - start;
-  });
-  return Math.min(...times);
+/** Milliseconds of one plan. */
+function timeOf(nodes: NodeObject[], granularity: Granularity): number {
+  const start = performance.now();
+  const plan = planHost(planInput("node-7", { nodes, options: { granularity } }));
+  assert.equal(plan.counts.nodes, nodes.length);
+  return performance.now() - start;
 }
+
+/** Small and large take turns, so that a busy moment of the machine harms both, and the fastest of each count. */
+const MOST_TURNS = 8;
 
 for (const granularity of ["location", "full", "cross"] as const) {
   test(`${granularity}: the time of a plan grows with the nodes, not with their square`, () => {
-    const small = fastest(manyNodes(1_000), granularity);
-    const large = fastest(manyNodes(4_000), granularity);
-    const times = `1,000 nodes ${small.toFixed(0)} ms, 4,000 nodes ${large.toFixed(0)} ms`;
-    assert.ok(large / small < LONGEST_RATIO, times);
+    const [few, many] = [manyNodes(1_000), manyNodes(4_000)];
+    let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+      small = Math.min(small, timeOf(few, granularity));
+      large = Math.min(large, timeOf(many, granularity));
+      if (turn >= 2 && large / small < LONGEST_RATIO) return;
+    }
+    assert.fail(`1,000 nodes ${small.toFixed(0)} ms, 4,000 nodes ${large.toFixed(0)} ms`);
   });
 }
