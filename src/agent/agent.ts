@@ -11,6 +11,7 @@ import type { AgentOptions } from "./options.ts";
 import type { AgentParts } from "./parts.ts";
 import { Publisher } from "./publisher.ts";
 import { type PassResult, Reconciler } from "./reconciler.ts";
+import { summary } from "./summary.ts";
 
 /** A pass in which operations failed; the loop tries it again. What failed was told already. */
 class IncompletePass extends Error {
@@ -32,6 +33,7 @@ export class Agent {
   #resync: NodeJS.Timeout | undefined;
   #unwatch: () => void = () => {};
   #published = false;
+  #leads: boolean | undefined;
 
   constructor(options: AgentOptions, parts: AgentParts) {
     this.#options = options;
@@ -82,6 +84,14 @@ export class Agent {
     this.#loop.trigger(reason);
   }
 
+  /** A list or watch failed: before the first complete list, that is why this agent is not ready. */
+  contactFailed(): void {
+    const { nodes, peers } = this.#parts;
+    if (nodes.synced && peers.synced) return;
+    const error = nodes.synced ? peers.lastError : nodes.lastError;
+    if (error !== undefined) this.health.fail("sync", error instanceof Error ? error.message : String(error));
+  }
+
   async #pass(_reasons: readonly string[], signal: AbortSignal): Promise<void> {
     const { nodes, peers, metrics } = this.#parts;
     // Nothing is changed, and above all nothing removed, before the first complete list (promise 3).
@@ -102,7 +112,7 @@ export class Agent {
       signal,
     );
     this.#tell(result);
-    if (result.deviceMade) this.#deviceWatch.callAgain();
+    if (result.changes?.mesh?.create) this.#deviceWatch.callAgain();
     this.#publisher.offer(result.patch);
     this.#deviceWatch.planned(result.plan.state.mesh?.device);
     if (result.failures.length > 0) throw new IncompletePass(result.failures.join("; "));
@@ -115,13 +125,17 @@ export class Agent {
     this.#problems.raise({ key: "own-node", message: "own Node is missing", context: { reason } });
   }
 
-  #tell({ plan, failures, changed }: PassResult): void {
+  #tell({ plan, failures, changes }: PassResult): void {
     const { metrics, log } = this.#parts;
     metrics.leader.set(plan.leader ? 1 : 0);
     metrics.nodes.set(plan.counts.nodes);
     metrics.peers.set(plan.counts.peers);
-    if (changed) metrics.applies.add(1);
-    if (changed) log.debug("applied", { failures: failures.length });
+    if (plan.leader !== this.#leads) log.info(plan.leader ? "leads its segment" : "leads no segment");
+    this.#leads = plan.leader;
+    if (changes !== undefined) {
+      metrics.applies.add(1);
+      log.info("changed the host", summary(changes));
+    }
     metrics.errors.add(failures.length, { event: "apply" });
     this.#tellProblems(plan);
     this.#failures.replace(

@@ -169,7 +169,9 @@ describe("one change", () => {
     assert.equal(stage.metric('kilomesh_problems{reason="peer-without-key"}'), 1);
     stage.cluster.removePeer("broken");
     await stage.advance(2_000);
-    const gone = stage.lines.filter((line) => line.object === "Peer/broken" && line.gone === true);
+    const gone = stage.lines.filter(
+      (line) => line.object === "Peer/broken" && String(line.msg).startsWith("no longer: "),
+    );
     assert.equal(gone.length, 2);
     assert.equal(stage.metric('kilomesh_problems{reason="peer-without-key"}'), 0);
   });

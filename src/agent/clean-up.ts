@@ -1,5 +1,4 @@
 /** `kg clean-up`: removes everything kg ever made on this host, and what it wrote into its Node. The key stays: it is the node's identity. */
-import { request } from "node:http";
 import { createKubeClient, type KubeClient, loadClusterConfig } from "../kube/index.ts";
 import {
   createCniFile,
@@ -12,15 +11,12 @@ import {
 } from "../linux/index.ts";
 import { OWN_ANNOTATIONS } from "../mesh/index.ts";
 import { HostError, requireRoot } from "./host-error.ts";
-import { parseListen } from "./http.ts";
 import { patchAnnotations } from "./kubernetes.ts";
+import { isTaken } from "./only-one.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** The annotations must not make the clean-up of a host wait for long: its API server may be reached through the very mesh that goes. */
 const API_TIMEOUT_MS = 10_000;
-
-/** A running agent answers on loopback at once. */
-const PROBE_TIMEOUT_MS = 1_000;
 
 /**
  * Cleans up and says each thing it removed, and each that it could not.
@@ -30,9 +26,9 @@ const PROBE_TIMEOUT_MS = 1_000;
  */
 export async function cleanUp(options: AgentOptions, say: (line: string) => void): Promise<number> {
   requireRoot("clean up");
-  if (await agentRuns(options.listen)) {
+  if (await isTaken(options.interface)) {
     throw new HostError(
-      `cannot clean up: kg still runs on this host (it answers on ${options.listen}) and would make everything anew; stop it first`,
+      `cannot clean up: kg still serves ${options.interface} on this host and would make everything anew; stop it first`,
     );
   }
   // The Node first: others should stop sending before the way to the API server may be gone.
@@ -41,7 +37,10 @@ export async function cleanUp(options: AgentOptions, say: (line: string) => void
     await cleanHost(options, say),
     await cleanCni(options, say),
   ];
-  if (results.includes(false)) return 1;
+  if (results.includes(false)) {
+    say("not clean: see what was kept above");
+    return 1;
+  }
   say("clean; the private key is kept");
   return 0;
 }
@@ -93,23 +92,6 @@ async function cleanCni(options: AgentOptions, say: (line: string) => void): Pro
     say(`kept: ${messageOf(error)}`);
     return false;
   }
-}
-
-/** Whether an agent answers where this one would listen. */
-function agentRuns(listen: string): Promise<boolean> {
-  const { host, port } = parseListen(listen);
-  return new Promise((resolve) => {
-    const probe = request(
-      { host: host ?? "127.0.0.1", port, path: "/livez", timeout: PROBE_TIMEOUT_MS },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    probe.once("timeout", () => probe.destroy());
-    probe.once("error", () => resolve(false));
-    probe.end();
-  });
 }
 
 function messageOf(error: unknown): string {

@@ -80,8 +80,8 @@ export class FakeCluster {
   readonly peers = new Map<string, PeerObject>();
   /** Whether the first lists came. */
   synced = true;
-  /** `away`: nothing is heard and nothing can be written. `deaf`: writes go through, but no watch is live. */
-  connection: "up" | "away" | "deaf" = "up";
+  /** `away`: nothing is heard and nothing can be written. `deaf`: writes go through, but no watch is live. `mute`: the other way round. */
+  connection: "up" | "away" | "deaf" | "mute" = "up";
   /** Whether the agents of other nodes check in. */
   othersLive = true;
   /** Every patch that was accepted. */
@@ -117,12 +117,15 @@ export class FakeCluster {
       get heardAt() {
         return cluster.#heardAt;
       },
+      get lastError() {
+        return cluster.connection === "up" ? undefined : new Error("cannot list: connection refused");
+      },
     };
   }
 
   async patchOwnNode(annotations: Readonly<Record<string, string>>): Promise<void> {
     this.attempts += 1;
-    if (this.connection === "away") throw new Error("cannot patch the node: connection refused");
+    if (!this.#isWritable) throw new Error("cannot patch the node: connection refused");
     this.writes.push(annotations);
     setTimeout(() => this.annotate(this.#hostname, annotations), ECHO_MS);
   }
@@ -178,7 +181,7 @@ export class FakeCluster {
   /** Time went on: nodes with a running agent check in when they are due, and no one while the server is away. */
   tick(): void {
     if (Date.now() - this.#beat < CHECK_IN_SECONDS * 1000) return;
-    if (this.connection === "away") return;
+    if (!this.#isWritable) return;
     this.#beat = Date.now();
     if (this.othersLive) this.checkInOthers();
   }
@@ -196,9 +199,13 @@ export class FakeCluster {
     }
   }
 
+  get #isWritable(): boolean {
+    return this.connection === "up" || this.connection === "deaf";
+  }
+
   /** Whether the watch brings what just changed. */
   #echo(): boolean {
-    if (this.connection !== "up") return false;
+    if (this.connection !== "up" && this.connection !== "mute") return false;
     this.list();
     return true;
   }

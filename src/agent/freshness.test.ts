@@ -35,4 +35,24 @@ describe("freshness", () => {
     for (const at of [1_090, 1_120, 1_150]) freshness.look(at, at);
     assert.deepEqual(freshness.look(1_240, 1_150), { gapStart: 1_150, listedAt: 1_240 });
   });
+
+  it("an API server that takes 2 s for each write does not keep a dead node alive for ever", () => {
+    const freshness = new Freshness();
+    let starts: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      const heardAt = 1_000 + round * 32;
+      const gap = freshness.look(heardAt, heardAt - 2);
+      if (gap !== undefined) starts.push(heardAt - gap.gapStart);
+    }
+    starts = starts.slice(2);
+    assert.ok(starts.length > 10 && starts.every((age) => age <= 64), starts.join());
+  });
+
+  it("a clock that was set back by an hour ends the gap", () => {
+    const freshness = new Freshness();
+    freshness.look(4_600, 1_000);
+    assert.notEqual(freshness.look(4_601, 4_601), undefined);
+    assert.equal(freshness.look(1_002, 1_002), undefined);
+    assert.equal(freshness.look(1_010, 1_002), undefined);
+  });
 });

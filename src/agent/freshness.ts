@@ -3,7 +3,7 @@ import { FRESH_SECONDS, type WatchGap } from "../mesh/index.ts";
 
 /**
  * Our own check-in comes back by the watch every 30 s, and it takes some hundred milliseconds: who hears nothing for longer was cut off,
- * and so may others have been.
+ * and so may others have been. Not the 60 s of the design: a node that had checked in 30 s before a cut of 31 s is 61 s old after it.
  */
 const SILENCE_SECONDS = 32;
 
@@ -13,6 +13,7 @@ const SILENCE_SECONDS = 32;
  */
 export class Freshness {
   #heardAt: number | undefined;
+  #ownLastSeen = 0;
   #gap: WatchGap | undefined;
 
   /**
@@ -23,19 +24,31 @@ export class Freshness {
   look(heardAt: number, ownLastSeen: number): WatchGap | undefined {
     const since = this.#heardAt ?? ownLastSeen;
     this.#heardAt = heardAt;
+    this.#ownLastSeen = ownLastSeen;
     if (since > 0 && heardAt - since >= SILENCE_SECONDS) {
-      this.#gap = { gapStart: this.#openGap(since)?.gapStart ?? since, listedAt: heardAt };
+      this.#gap = { gapStart: this.#unendedGap(since, ownLastSeen)?.gapStart ?? since, listedAt: heardAt };
     }
     return this.#openGap(heardAt);
   }
 
   /** The API server was heard between two looks. */
   hear(heardAt: number): void {
-    if (this.#heardAt !== undefined) this.look(heardAt, 0);
+    if (this.#heardAt !== undefined) this.look(heardAt, this.#ownLastSeen);
   }
 
-  /** A gap counts while others may not have checked in after it; one that begins in that time makes it longer. */
+  /**
+   * The gap that another silence makes longer: nobody could check in between the two. Once our own check-in came through, others' could too;
+   * else a slow API server, whose answers take the check-in's period beyond the limit, would keep a dead node alive for ever.
+   */
+  #unendedGap(at: number, ownLastSeen: number): WatchGap | undefined {
+    const gap = this.#openGap(at);
+    return gap !== undefined && ownLastSeen < gap.listedAt ? gap : undefined;
+  }
+
+  /** A gap counts while others may not have checked in after it. A clock that was set back ends it: its times mean nothing any more. */
   #openGap(at: number): WatchGap | undefined {
-    return this.#gap !== undefined && at - this.#gap.listedAt < FRESH_SECONDS ? this.#gap : undefined;
+    const age = this.#gap === undefined ? Number.NaN : at - this.#gap.listedAt;
+    if (!(age >= 0 && age < FRESH_SECONDS)) this.#gap = undefined;
+    return this.#gap;
   }
 }

@@ -29,6 +29,8 @@ export interface KubernetesEvents {
   readonly onNode: (change: Change<NodeObject>) => void;
   /** A Peer did, or a list is complete. */
   readonly onChange: (what: string) => void;
+  /** A list or watch failed. */
+  readonly onFailed: () => void;
 }
 
 /**
@@ -40,7 +42,10 @@ export function connectKubernetes(options: AgentOptions, log: Logger, events: Ku
   const config = loadClusterConfig({ kubeconfig: options.kubeconfig, master: options.master });
   const client = createKubeClient({ config, userAgent: "kg" });
   const told = createWarnOnce(log);
-  const tell = (resource: string, status: ReflectorStatus) => tellStatus(log, told, resource, status);
+  const tell = (resource: string, status: ReflectorStatus) => {
+    tellStatus(log, told, resource, status);
+    if (status.kind === "failed") events.onFailed();
+  };
   const nodes = createReflector<NodeObject>({
     client,
     resource: NODES,

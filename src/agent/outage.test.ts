@@ -73,9 +73,9 @@ describe("an agent without its API server", () => {
     assert.ok(stage.cluster.attempts - tried <= 400, `${stage.cluster.attempts - tried} tries`);
     assert.equal(stage.warnings().filter(({ msg }) => /cannot write the own Node/.test(msg)).length, 1);
     await stage.reconnect();
-    await stage.advance(6_000);
+    await stage.advance(11_000);
     assert.equal(stage.cluster.annotationOf("a1", "last-seen"), String(lastWrite(stage)));
-    assert.ok(Date.now() / 1000 - lastWrite(stage) < 10, "checked in anew");
+    assert.ok(Date.now() / 1000 - lastWrite(stage) < 15, "checked in anew");
   });
 
   it("the API server comes and goes: a second outage in the grace of the first removes nobody", async () => {
@@ -83,11 +83,10 @@ describe("an agent without its API server", () => {
     for (const seconds of [90, 40, 40]) {
       stage.cluster.connection = "away";
       await stage.advance(seconds * 1_000);
-      stage.cluster.othersLive = false;
-      await stage.reconnect();
+      await stage.reconnect("mute");
     }
     assert.equal(stage.host.mutations, before);
-    stage.cluster.othersLive = true;
+    await stage.reconnect();
     stage.cluster.checkInOthers();
     await stage.advance(90_000);
     assert.equal(stage.host.mutations, before);
@@ -181,10 +180,7 @@ describe("an agent whose own Node is missing", () => {
     stage.cluster.setNode(own);
     await stage.advance(2_000);
     assert.deepEqual(stage.agent.health.reasons(), []);
-    assert.equal(
-      stage.lines.filter(({ gone, msg }) => gone === true && msg === "own Node is missing").length,
-      1,
-    );
+    assert.equal(stage.lines.filter(({ msg }) => msg === "no longer: own Node is missing").length, 1);
     await stage.agent.stop();
   });
 

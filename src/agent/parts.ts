@@ -13,6 +13,8 @@ export interface Source<T> {
   readonly synced: boolean;
   /** When the server was last heard, in Unix milliseconds; undefined before the first answer. */
   readonly heardAt: number | undefined;
+  /** What went wrong last; undefined since something went well. */
+  readonly lastError: unknown;
 }
 
 /** Makes WireGuard call peers. */

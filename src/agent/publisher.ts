@@ -13,8 +13,11 @@ export const CHECK_IN_MS = 30_000;
 /** A write that takes longer is given up: the API server is away. */
 const WRITE_TIMEOUT_MS = 10_000;
 
-/** Longest pause after a write that failed; full jitter below it. Short against the 60 s after which others take us for dead. */
+/** Ceiling of the pause after a write that failed, growing with each; full jitter below it. */
 const RETRY_MS = 5_000;
+
+/** Short against the 60 s after which others take us for dead, and long enough that an API server that comes back is not stormed. */
+const RETRY_LONGEST_MS = 10_000;
 
 export interface PublisherOptions {
   readonly parts: Pick<AgentParts, "patchOwnNode" | "metrics" | "log" | "version">;
@@ -31,9 +34,11 @@ export class Publisher {
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  #dueAt = 0;
-  /** The last write failed: also a difference waits for the next try. */
-  #failed = false;
+  /** A check-in is due: at the start, and each time the timer fires. Kept as a flag, since the clock may be set back. */
+  #isDue = true;
+  #resumed = false;
+  /** Writes that failed since the last one that came through: while there are any, also a difference waits for the next try. */
+  #failures = 0;
   /** A pass had something to say while a write was under way. */
   #skipped = false;
 
@@ -54,8 +59,7 @@ export class Publisher {
       this.#skipped = true;
       return;
     }
-    const isDue = Date.now() >= this.#dueAt;
-    if (!isDue && (patch === undefined || this.#failed)) return;
+    if (!this.#isDue && (patch === undefined || this.#failures > 0)) return;
     const kind = patch === undefined ? "checkin" : "publish";
     const now = Math.floor(Date.now() / 1000);
     const annotations = patch ?? checkInPatch({ now, version: this.#options.parts.version });
@@ -68,8 +72,10 @@ export class Publisher {
 
   /** A check-in of an agent before this one counts: a restart writes nothing (Unix seconds; 0 for none). */
   resume(lastSeen: number): void {
+    if (this.#resumed) return;
+    this.#resumed = true;
     const pause = lastSeen * 1000 + CHECK_IN_MS - Date.now();
-    if (this.#dueAt === 0 && pause > 0 && pause <= CHECK_IN_MS) this.#schedule(pause);
+    if (pause > 0 && pause <= CHECK_IN_MS) this.#schedule(pause);
   }
 
   async stop(): Promise<void> {
@@ -91,11 +97,11 @@ export class Publisher {
         message: "cannot write the own Node; the mesh stays as it is",
         context: { error },
       });
-      this.#failed = true;
-      this.#schedule(Math.random() * RETRY_MS);
+      this.#failures += 1;
+      this.#schedule(Math.random() * Math.min(RETRY_LONGEST_MS, RETRY_MS * this.#failures));
       return;
     }
-    this.#failed = false;
+    this.#failures = 0;
     this.#told.clear("write");
     this.#ownNode.wrote(annotations);
     parts.metrics.writes.add(1, { kind });
@@ -104,8 +110,11 @@ export class Publisher {
   }
 
   #schedule(pause: number): void {
-    this.#dueAt = Date.now() + pause;
+    this.#isDue = false;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#options.onDue(), pause);
+    this.#timer = setTimeout(() => {
+      this.#isDue = true;
+      this.#options.onDue();
+    }, pause);
   }
 }

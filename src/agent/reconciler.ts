@@ -11,6 +11,7 @@ import {
   type DiscoveredAddresses,
   diffHost,
   discoverAddresses,
+  type HostChanges,
   type HostState,
   isEmptyChange,
   type NodeObject,
@@ -32,10 +33,8 @@ export interface PassResult {
   readonly patch: AnnotationPatch | undefined;
   /** Operations that could not be done, one message each. */
   readonly failures: readonly string[];
-  /** Whether something was applied. */
-  readonly changed: boolean;
-  /** The device did not exist before this pass. */
-  readonly deviceMade: boolean;
+  /** What was applied; undefined when there was nothing to do. */
+  readonly changes: HostChanges | undefined;
 }
 
 /** How this pass sees the cluster. */
@@ -83,8 +82,7 @@ export class Reconciler {
       plan,
       patch,
       failures: failures.map((failure) => failure.message),
-      changed,
-      deviceMade: changes.mesh?.create ?? false,
+      changes: changed ? changes : undefined,
     };
   }
 

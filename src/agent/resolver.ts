@@ -7,10 +7,17 @@ import { type Address, compareAddresses, parseAddress } from "../ip/index.ts";
 /** How long an answer is trusted before it is asked for again: as Kilo, whose node names are resolved anew about every 30 s. */
 const REFRESH_MS = 30_000;
 
-/** A name that failed is asked for again sooner, but not so often that a dead DNS server is hammered. */
+/** Ceiling of the pause after a failure, doubling up to the longest; full jitter in its upper half, so that dead names do not come together. */
 const RETRY_MS = 5_000;
+const RETRY_LONGEST_MS = 60_000;
 
-/** Bound of names kept; more come only from thousands of Peers with names, and then the oldest unused are dropped. */
+/**
+ * An answer without the address in use is asked for again after this, and only a second one moves the tunnel: a name that gives another
+ * one of its addresses each time must not move it with every answer.
+ */
+const CONFIRM_MS = 2_000;
+
+/** Bound of names kept. More come only from many thousands of Peers with names; those beyond it stay unresolved. */
 const MOST_NAMES = 10_000;
 
 /** Names that nobody asked for during this time are forgotten. */
@@ -23,14 +30,20 @@ export interface ResolverOptions {
   readonly onChange: (name: string) => void;
   /** A name cannot be resolved (once per spell of failures). */
   readonly onFailure: (name: string, error: unknown) => void;
+  /** Milliseconds of a clock that nobody sets. @default performance.now */
+  readonly now?: (() => number) | undefined;
+  /** Uniform in [0, 1). @default Math.random */
+  readonly random?: (() => number) | undefined;
 }
 
 interface Entry {
   addresses: readonly Address[];
   nextLookup: number;
   lastAsked: number;
-  failing: boolean;
-  pending: boolean;
+  failures: number;
+  /** The last answer did not have the address in use. */
+  doubted: boolean;
+  queued: boolean;
 }
 
 export interface Resolver {
@@ -46,70 +59,88 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 class BackgroundResolver implements Resolver {
   readonly #options: ResolverOptions;
+  readonly #now: () => number;
+  readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
+  #last: Promise<void> = Promise.resolve();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#random = options.random ?? Math.random;
   }
 
   resolve(name: string): readonly Address[] {
     const entry = this.#entries.get(name) ?? this.#remember(name);
-    entry.lastAsked = Date.now();
+    if (entry === undefined) return [];
+    entry.lastAsked = this.#now();
     this.#lookUpWhenDue(name, entry);
     return entry.addresses;
   }
 
   refresh(): void {
-    const now = Date.now();
+    const now = this.#now();
     for (const [name, entry] of this.#entries) {
       if (now - entry.lastAsked > FORGET_MS) this.#entries.delete(name);
       else this.#lookUpWhenDue(name, entry);
     }
   }
 
-  #remember(name: string): Entry {
-    if (this.#entries.size >= MOST_NAMES) {
-      const oldest = this.#entries.keys().next();
-      if (!oldest.done) this.#entries.delete(oldest.value);
-    }
-    const entry: Entry = { addresses: [], nextLookup: 0, lastAsked: 0, failing: false, pending: false };
+  #remember(name: string): Entry | undefined {
+    if (this.#entries.size >= MOST_NAMES) return undefined;
+    const entry: Entry = {
+      addresses: [],
+      nextLookup: this.#now(),
+      lastAsked: 0,
+      failures: 0,
+      doubted: false,
+      queued: false,
+    };
     this.#entries.set(name, entry);
     return entry;
   }
 
+  /** One look-up at a time: the system's resolver has few threads, and the API server's own name waits for the same ones. */
   #lookUpWhenDue(name: string, entry: Entry): void {
-    if (entry.pending || Date.now() < entry.nextLookup) return;
-    entry.pending = true;
-    this.#options
-      .lookup(name)
-      .then((texts) => this.#answered(name, entry, texts))
-      .catch((error: unknown) => this.#failed(name, entry, error))
-      .finally(() => {
-        entry.pending = false;
-      });
+    if (entry.queued || this.#now() < entry.nextLookup) return;
+    entry.queued = true;
+    this.#last = this.#last.then(() => this.#lookUp(name, entry));
   }
 
-  /**
-   * Keeps an address that is still among the answers in front: a name with many addresses, or one that answers in another order each
-   * time, must not move the tunnel.
-   */
+  async #lookUp(name: string, entry: Entry): Promise<void> {
+    try {
+      const texts = await this.#options.lookup(name);
+      this.#answered(name, entry, texts);
+    } catch (error) {
+      this.#failed(name, entry, error);
+    }
+    entry.queued = false;
+  }
+
+  /** Keeps an address that is still among the answers in front, whatever their order. */
   #answered(name: string, entry: Entry, texts: readonly string[]): void {
     const addresses = texts.map(parseAddress).filter((address) => address !== undefined);
     if (addresses.length === 0) throw new Error("the answer holds no address");
     addresses.sort(compareAddresses);
-    const current = addresses.find((address) => address.text === entry.addresses[0]?.text);
-    const ordered =
+    entry.failures = 0;
+    const used = entry.addresses[0];
+    const current = addresses.find((address) => address.text === used?.text);
+    if (used !== undefined && current === undefined && !entry.doubted) {
+      entry.doubted = true;
+      entry.nextLookup = this.#now() + CONFIRM_MS;
+      return;
+    }
+    entry.doubted = false;
+    entry.addresses =
       current === undefined ? addresses : [current, ...addresses.filter((address) => address !== current)];
-    const changed = ordered[0]?.text !== entry.addresses[0]?.text;
-    entry.addresses = ordered;
-    entry.failing = false;
-    entry.nextLookup = Date.now() + REFRESH_MS;
-    if (changed) this.#options.onChange(name);
+    entry.nextLookup = this.#now() + REFRESH_MS;
+    if (current === undefined) this.#options.onChange(name);
   }
 
   #failed(name: string, entry: Entry, error: unknown): void {
-    entry.nextLookup = Date.now() + RETRY_MS;
-    if (!entry.failing) this.#options.onFailure(name, error);
-    entry.failing = true;
+    const ceiling = Math.min(RETRY_LONGEST_MS, RETRY_MS * 2 ** entry.failures);
+    entry.nextLookup = this.#now() + (ceiling * (1 + this.#random())) / 2;
+    if (entry.failures === 0) this.#options.onFailure(name, error);
+    entry.failures += 1;
   }
 }

@@ -11,16 +11,18 @@ import {
 } from "../linux/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { Agent } from "./agent.ts";
+import { firstContact } from "./first-contact.ts";
 import { ForwardWatch } from "./forward-watch.ts";
 import { requireRoot } from "./host-error.ts";
 import { serveHttp } from "./http.ts";
 import { connectKubernetes } from "./kubernetes.ts";
 import { createAgentMetrics } from "./metrics.ts";
+import { takeLink } from "./only-one.ts";
 import type { AgentOptions } from "./options.ts";
 import { createResolver } from "./resolver.ts";
 
-/** Names are looked up anew from time to time although nobody asks: an address that moved must be noticed in a still mesh. */
-const REFRESH_NAMES_MS = 10_000;
+/** How often is looked which names are due, although nobody asks: an address that moved must be noticed in a still mesh. */
+const REFRESH_NAMES_MS = 1_000;
 
 /** What has to be given back at the end, last first. */
 type Resources = (() => Promise<void> | void)[];
@@ -30,78 +32,89 @@ type Resources = (() => Promise<void> | void)[];
  * removed by `kg clean-up`.
  * @param version what `kilomesh.io/agent` and the log say
  * @returns exit code
- * @throws HostError, KeyFileError, MissingToolError, AddonError, ConfigError, ListenError: what is wrong at the start, and what to do
+ * @throws HostError, KeyFileError, MissingToolError, AddonError, ConfigError, ListenError, NoContactError: what is wrong at the start, and
+ * what to do
  */
 export async function runAgent(options: AgentOptions, version: string): Promise<number> {
   const log = createLogger({ level: options.logLevel });
   const resources: Resources = [];
   try {
-    await start(options, version, log, resources);
-    const signal = await stopSignal();
+    const contact = await start(options, version, log, resources);
+    const signal = await Promise.race([stopSignal(), contact]);
     log.info("stopping; the data plane stays as it is", { signal });
     return 0;
   } finally {
-    for (const release of resources.reverse()) await release();
+    for (const release of resources.reverse()) {
+      await Promise.resolve(release()).catch((error: unknown) => log.warn("cannot give back", { error }));
+    }
   }
 }
 
+/**
+ * What can be wrong is looked at first, and a key is made last: a start that fails leaves nothing behind.
+ * @returns rejects when the API server cannot be reached at all (see `firstContact`); never resolves
+ */
 async function start(
   options: AgentOptions,
   version: string,
   log: Logger,
   resources: Resources,
-): Promise<void> {
+): Promise<Promise<never>> {
   requireRoot("run the agent");
+  resources.push(await takeLink(options.interface));
   const metrics = createAgentMetrics();
-  const { privateKey, publicKey, created } = await loadOrCreateKey(join(options.stateFolder, "key"));
-  if (created) log.info("made a new private key", { folder: options.stateFolder, publicKey });
-
-  const { host, device } = await connectHost(options, log, resources);
-
   let agent: Agent | undefined;
-  const resolver = createResolver({
-    lookup: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
-    onChange: (name) => agent?.changed(`name ${name}`),
-    onFailure: (name, error) =>
-      log.warn("cannot resolve an endpoint's name; its last address counts", { name, error }),
-  });
   const kubernetes = connectKubernetes(options, log.component("kube"), {
     onNode: (change) => agent?.nodeChanged(change),
     onChange: (what) => agent?.changed(what),
+    onFailed: () => agent?.contactFailed(),
   });
   resources.push(() => kubernetes.stop());
+  const { host, device } = await connectHost(options, log, resources);
+  const http = await serveHttp({
+    listen: options.listen,
+    notReady: () => agent?.health.reasons() ?? ["start: not done"],
+    metrics: () => metrics.registry.render(),
+  });
+  resources.push(() => http.close());
+  const { privateKey, publicKey, created } = await loadOrCreateKey(join(options.stateFolder, "key"));
+  if (created) log.info("made a new private key", { folder: options.stateFolder, publicKey });
 
-  agent = new Agent(options, {
+  const running = new Agent(options, {
     nodes: kubernetes.nodes,
     peers: kubernetes.peers,
     patchOwnNode: kubernetes.patchOwnNode,
     host,
     caller: device,
-    resolve: (name) => resolver.resolve(name),
+    resolve: resolveNames(log, resources, (name) => agent?.changed(`name ${name}`)),
     privateKey,
     publicKey,
     version,
     log,
     metrics,
   });
-  const { health } = agent;
-  const http = await serveHttp({
-    listen: options.listen,
-    notReady: () => health.reasons(),
-    metrics: () => metrics.registry.render(),
-  });
-  resources.push(() => http.close());
+  agent = running;
   const forward = new ForwardWatch({ host, log, metrics });
   resources.push(() => forward.stop());
-  const names = setInterval(() => resolver.refresh(), REFRESH_NAMES_MS);
-  resources.push(() => clearInterval(names));
 
   log.info("starting", { version, hostname: options.hostname, wireguard: device.kind });
   kubernetes.start();
-  agent.start();
+  running.start();
   forward.start();
-  const running = agent;
   resources.push(() => running.stop());
+  return firstContact({ nodes: kubernetes.nodes, host, log });
+}
+
+function resolveNames(log: Logger, resources: Resources, onChange: (name: string) => void) {
+  const resolver = createResolver({
+    lookup: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
+    onChange,
+    onFailure: (name, error) =>
+      log.warn("cannot resolve an endpoint's name; its last address counts", { name, error }),
+  });
+  const refresh = setInterval(() => resolver.refresh(), REFRESH_NAMES_MS);
+  resources.push(() => clearInterval(refresh));
+  return (name: string) => resolver.resolve(name);
 }
 
 async function connectHost(options: AgentOptions, log: Logger, resources: Resources) {

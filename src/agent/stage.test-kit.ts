@@ -112,8 +112,8 @@ export class Stage {
   }
 
   /** The API server is back: it is listed anew, and the watch lives again. */
-  async reconnect(): Promise<void> {
-    this.cluster.connection = "up";
+  async reconnect(connection: "up" | "mute" = "up"): Promise<void> {
+    this.cluster.connection = connection;
     this.cluster.list();
     this.agent.changed("nodes");
     await this.advance(1_000);

@@ -27,7 +27,7 @@ describe("a problem that lasts", () => {
     problems.raise(badKey);
     assert.deepEqual(told, [
       '{"level":"warn","msg":"node has a bad key","node":"a1"}',
-      '{"level":"info","msg":"node has a bad key","node":"a1","gone":true}',
+      '{"level":"info","msg":"no longer: node has a bad key","node":"a1"}',
       '{"level":"warn","msg":"node has a bad key","node":"a1"}',
     ]);
   });
@@ -38,7 +38,7 @@ describe("a problem that lasts", () => {
     problems.replace([noName, badKey]);
     assert.equal(told.length, 2);
     problems.replace([noName]);
-    assert.deepEqual(told.slice(2), ['{"level":"info","msg":"node has a bad key","node":"a1","gone":true}']);
+    assert.deepEqual(told.slice(2), ['{"level":"info","msg":"no longer: node has a bad key","node":"a1"}']);
     assert.deepEqual(problems.current(), [noName]);
     problems.replace([]);
     assert.deepEqual(problems.current(), []);
@@ -50,7 +50,7 @@ describe("a problem that lasts", () => {
     problems.raise({ ...badKey, context: { node: "a1", since: 5 } });
     problems.clear(badKey.key);
     assert.deepEqual(told.slice(1), [
-      '{"level":"info","msg":"node has a bad key","node":"a1","since":5,"gone":true}',
+      '{"level":"info","msg":"no longer: node has a bad key","node":"a1","since":5}',
     ]);
   });
 

@@ -12,7 +12,7 @@ export interface Problem {
 export interface WarnOnce {
   /** There is this problem: a warning when it was not there before. */
   raise(problem: Problem): void;
-  /** This problem is gone: an info line with `gone: true` when it was there. */
+  /** This problem is gone: an info line `no longer: …` when it was there. */
   clear(key: string): void;
   /** Exactly these problems are there: raises and clears what differs from before. */
   replace(problems: Iterable<Problem>): void;
@@ -57,7 +57,7 @@ class ProblemMemory implements WarnOnce {
     if (problem === undefined) return;
     this.#known.delete(key);
     this.#overflowTold = false;
-    this.#log.info(problem.message, { ...problem.context, gone: true });
+    this.#log.info(`no longer: ${problem.message}`, problem.context);
   }
 
   replace(problems: Iterable<Problem>): void {

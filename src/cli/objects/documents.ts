@@ -39,8 +39,15 @@ function parseYaml(source: string, text: string): unknown[] {
     return loadAll(text);
   } catch (cause) {
     if (!(cause instanceof YAMLException)) throw cause;
-    throw new InputError(`cannot read ${source}: not YAML or JSON: ${cause.message.trimEnd()}`, { cause });
+    // The exception's own message quotes the lines around the mistake, and a preshared key may stand in them (promise 7).
+    const line = cause.mark === undefined ? "" : `, line ${cause.mark.line + 1}`;
+    throw new InputError(`cannot read ${source}${line}: not YAML or JSON: ${withoutQuotes(cause.reason)}`);
   }
+}
+
+/** Reasons name aliases, anchors and tags as they are written: `*` before a key makes it one. */
+function withoutQuotes(reason: string): string {
+  return reason.replaceAll(/"[^"]*"|<[^>]*>/g, "(not shown)");
 }
 
 /** A list's items, or the object itself. Lists inside lists do not occur and are refused. */

@@ -27,7 +27,7 @@ export class Field {
   text(): string | undefined {
     if (this.isAbsent) return undefined;
     if (typeof this.#value === "string") return this.#value;
-    throw this.wrong(`must be a string, not ${typeName(this.#value)}${quoteHint(this.#value)}`);
+    throw this.wrong(`must be a string, not ${this.#typeName()}${quoteHint(this.#value)}`);
   }
 
   /** A text that has to be there. */
@@ -41,13 +41,13 @@ export class Field {
   integer(): number | undefined {
     if (this.isAbsent) return undefined;
     if (typeof this.#value === "number" && Number.isSafeInteger(this.#value)) return this.#value;
-    throw this.wrong(`must be a whole number, not ${typeName(this.#value)}`);
+    throw this.wrong(`must be a whole number, not ${this.#typeName()}`);
   }
 
   /** A list's elements; undefined when absent. */
   elements(): Field[] | undefined {
     if (this.isAbsent) return undefined;
-    if (!Array.isArray(this.#value)) throw this.wrong(`must be a list, not ${typeName(this.#value)}`);
+    if (!Array.isArray(this.#value)) throw this.wrong(`must be a list, not ${this.#typeName()}`);
     return this.#value.map((value, index) => new Field(this.#place, `${this.#path}[${index}]`, value));
   }
 
@@ -69,10 +69,17 @@ export class Field {
     return new InputError(`cannot use ${this.#place}: ${this.#path} ${what}`);
   }
 
+  /** Texts are not shown: a key may stand where something else belongs. Nor is a value of a field for secrets. */
+  #typeName(): string {
+    const value = this.#value;
+    const isShown = ["number", "boolean"].includes(typeof value) && !this.#path.endsWith("presharedKey");
+    return isShown ? `${typeName(value)} (${value})` : typeName(value);
+  }
+
   #mapping(): Readonly<Record<string, unknown>> {
     if (this.isAbsent) return {};
     if (isMapping(this.#value)) return this.#value;
-    throw this.wrong(`must have fields, not be ${typeName(this.#value)}`);
+    throw this.wrong(`must have fields, not be ${this.#typeName()}`);
   }
 }
 
@@ -84,7 +91,7 @@ function typeName(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value === null) return "null";
   if (typeof value === "object") return "a mapping";
-  return `a ${typeof value} (${String(value)})`;
+  return `a ${typeof value}`;
 }
 
 /** YAML reads 10 and true as they look; annotations and labels are texts. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { inspect } from "node:util";
 import { InputError } from "../errors.ts";
 import { loadObjects } from "./index.ts";
 
@@ -42,11 +43,36 @@ describe("objects", () => {
     assert.deepEqual(peers[0]?.spec?.endpoint, { dnsOrIP: undefined, ip: "1.2.3.4", port: 51820 });
   });
 
+  it("a mistake beside a preshared key does not print it", async () => {
+    const psk = "CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=";
+    const mistakes = [
+      `spec:\n  presharedKey: ${psk}\n  allowedIPs: [10.5.0.1/32\n`,
+      `spec:\n  presharedKey: ${psk}\n\tendpoint: {}\n`,
+      `spec:\n  presharedKey: ${psk}\n  presharedKey: ${psk}\n`,
+      `spec:\n  presharedKey: "${psk}\n`,
+      `spec:\n  presharedKey: ${psk}: x\n`,
+      `spec:\n  presharedKey: *${psk}\n`,
+      `spec:\n  presharedKey: !${psk} x\n`,
+      `spec:\n  presharedKey: !${psk}!x y\n`,
+      `spec:\n  presharedKey: [${psk}]\n`,
+      `spec:\n  presharedKey: {${psk}: 1}\n`,
+      `spec: ${psk}\n`,
+      `spec: {presharedKey: 1234567890123456}\n`,
+    ];
+    for (const mistake of mistakes) {
+      await assert.rejects(load({ f: `${PEER}${mistake}` }), (error) => {
+        assert.ok(error instanceof InputError, mistake);
+        assert.doesNotMatch(inspect(error, { depth: 9 }), /CAgICAgI|1234567890/, mistake);
+        return true;
+      });
+    }
+  });
+
   it("what cannot be used is named with file, document and field", async () => {
     const table: [string, RegExp][] = [
       ["", /cannot use f: no objects in it/],
-      ["a: [", /cannot read f: not YAML or JSON: /],
-      ["a: 1\na: 2", /cannot read f: not YAML or JSON: /],
+      ["a: [", /cannot read f, line \d+: not YAML or JSON: /],
+      ["a: 1\na: 2", /cannot read f, line \d+: not YAML or JSON: /],
       ["- 1", /cannot read f document 1: not an object with fields \(a list\)/],
       ["just text", /cannot read f document 1: not an object with fields \(string\)/],
       [`${NODE}---\nkind: Node\n`, /cannot use f document 2: apiVersion is missing/],

@@ -31,8 +31,8 @@ export function whyNotReady(node: NodeFacts, view: FreshnessView): Problem | und
     );
   }
   if (!isFresh(node.lastSeen, view)) {
-    const age = view.at - node.lastSeen;
-    const when = node.lastSeen === 0 ? "never" : `${age} s ago, by this host's clock`;
+    // Moments, not ages: a problem that lasts keeps its words.
+    const when = node.lastSeen === 0 ? "never" : timeText(node.lastSeen);
     return nodeProblem(
       name,
       "node-stale",
@@ -50,7 +50,7 @@ export function isReadyNode(node: NodeFacts, view: FreshnessView): node is Ready
 /** What is odd about a node that takes part. */
 export function clockProblem(node: NodeFacts, now: number): Problem | undefined {
   if (!isClockAhead(node.lastSeen, now)) return undefined;
-  const message = `last check-in lies ${node.lastSeen - now} s in the future by this host's clock`;
+  const message = `last check-in lies more than ${FRESH_SECONDS} s in the future by this host's clock`;
   return nodeProblem(node.name, "clock-ahead", message);
 }
 
@@ -70,4 +70,10 @@ export function whyPeerNotReady(peer: PeerFacts): Problem | undefined {
 /** Whether a Peer takes part. */
 export function isReadyPeer(peer: PeerFacts): peer is ReadyPeer {
   return whyPeerNotReady(peer) === undefined;
+}
+
+/** Unix seconds as people read them, UTC. */
+function timeText(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? `${seconds}` : time.toISOString().replace(".000Z", "Z");
 }
