@@ -25,6 +25,22 @@ test("fail closed: a Peer's prefix around the nodes themselves is never unreacha
   assert.deepEqual(unreachable(plan("a1", { peers })), ["10.4.0.0/16", "10.244.1.0/24", "10.244.2.0/24"]);
 });
 
+test("fail closed: a bad annotation on one node opens neither the subnet nor pod CIDRs on any host", () => {
+  const closed = ["10.4.0.0/16", "10.244.1.0/24", "10.244.2.0/24"];
+  for (const bad of ["10.4.0.99", "10.244.1.7", "10.244.2.1"]) {
+    const asEndpoint = f3({ b1: { annotations: { "force-endpoint": `${bad}:51820` } } });
+    const asInternalIP = f3({ b1: { annotations: { "force-internal-ip": `${bad}/24` } } });
+    assert.deepEqual(unreachable(plan("a1", { nodes: asEndpoint })), closed, `endpoint ${bad}`);
+    assert.deepEqual(unreachable(plan("a1", { nodes: asInternalIP })), closed, `internal IP ${bad}`);
+  }
+});
+
+test("fail closed: a Peer with the prefix of a pod CIDR does not open it either", () => {
+  const nodes = f3({ b1: { annotations: { "force-internal-ip": "10.244.2.1/24" } } });
+  const peers = [p1({ allowedIPs: ["10.244.2.0/24"] })];
+  assert.ok(unreachable(plan("a1", { nodes, peers })).includes("10.244.2.0/24"));
+});
+
 test("fail closed: a stale node's internal IP is guarded, one at which a node is contacted is not", () => {
   assert.deepEqual(set(plan("a1", { nodes: f3({ b1: { lastSeen: NOW - 3600 } }) }), "remote_internal"), [
     "10.0.2.1/32",

@@ -22,24 +22,25 @@ export interface UnreachableInput {
 /**
  * `unreachable` routes behind the subnet, every Peer's allowed IPs and the pod CIDR of every Node object, ready or not, but not
  * - the own pod CIDR, and without `local` those of the own location: their CNI carries them;
- * - a prefix that holds an internal IP or an endpoint of any node: the hosts must reach each other and the API server, whatever a Peer
- *   claims. A prefix of length 0 holds them all.
+ * - a Peer's prefix that holds an internal IP or an endpoint of any node: the hosts must reach each other and the API server, whatever a
+ *   Peer claims. The subnet and pod CIDRs have no such exception: one node with a bad annotation would open them on every host;
+ * - a prefix of length 0.
  */
 export function unreachableRoutes({ facts, hostname, options }: UnreachableInput): Route[] {
   const own = facts.nodes.find(({ name }) => name === hostname);
   const isCarriedByCni = cniJudge(own, { granularity: options.granularity, mode: facts.mode }, options.local);
-  const wanted = uniquePrefixes([
-    options.subnet,
-    ...facts.peers.flatMap((peer) => peer.allowedIPs),
-    ...facts.nodes.filter((node) => !isCarriedByCni(node)).flatMap((node) => node.podCIDRs),
-  ]);
   const needed = createPrefixIndex(
     facts.nodes.flatMap(underlayAddresses).map((prefix) => [prefix, true] as const),
   );
+  const ofPeers = facts.peers.flatMap((peer) => peer.allowedIPs);
+  const wanted = uniquePrefixes([
+    options.subnet,
+    ...ofPeers.filter((prefix) => needed.within(prefix).length === 0),
+    ...facts.nodes.filter((node) => !isCarriedByCni(node)).flatMap((node) => node.podCIDRs),
+  ]);
   const ownPods = new Set(own?.podCIDRs.map(({ text }) => text));
   return wanted
     .filter((prefix) => prefix.length > 0 && !ownPods.has(prefix.text))
-    .filter((prefix) => needed.within(prefix).length === 0)
     .sort(comparePrefixes)
     .map(unreachable);
 }
