@@ -95,6 +95,25 @@ test("R-05, B33: a copied public key stays with its first owner: node before Pee
   assert.ok(unreachable(onA1).includes("10.5.0.1/32"));
 });
 
+test("R-05: a node that leads nothing and has a leader's key cuts off no location", () => {
+  const nodes = f3({ a2: { key: K3 } });
+  const onA1 = plan("a1", { nodes });
+  assert.deepEqual(allowedIPs(onA1), { [K3]: ["10.0.2.1/32", "10.4.0.2/32", "10.244.2.0/24"] });
+  assert.ok(routes(onA1).includes("10.244.2.0/24 via 10.4.0.2 mesh src 10.0.1.1"));
+  assert.ok(routes(onA1).includes("10.244.1.0/24 via 10.0.1.2 private"), "its pods stay reachable");
+  assert.deepEqual(
+    onA1.problems.map(({ object, message }) => [object.name, message]),
+    [["a2", "has the public key of Node b1 and cannot lead its location"]],
+  );
+  assert.deepEqual(Object.keys(allowedIPs(plan("b1", { nodes }))), [K1]);
+});
+
+test("R-05: a node's key is not a Peer's, whether the node leads or not", () => {
+  const onA1 = plan("a1", { peers: [p1({ publicKey: K2 })] });
+  assert.deepEqual(Object.keys(allowedIPs(onA1)), [K3]);
+  assert.deepEqual(problems(onA1), ["Peer lap: duplicate-key"]);
+});
+
 test("R-05: nobody's device takes its own key as a peer", () => {
   const nodes = [...f3(), node({ ...C1, key: K1 })];
   const onC1 = plan("c1", { nodes });
