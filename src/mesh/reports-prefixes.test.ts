@@ -231,6 +231,12 @@ test("K-45 in a mixed mesh: refused, internal IPs stay, and the problem says why
   assert.deepEqual(problems(planned), ["Option route-internal-ip: option-refused"]);
 });
 
+test("K-45 in a mixed mesh: the internal IP of a stale node is guarded too, as the routes go by what is served", () => {
+  const nodes = f3({ a2: { kilo: true }, b1: { lastSeen: NOW - 3600 } });
+  const planned = plan("a1", { nodes, options: { routeInternalIP: false } });
+  assert.deepEqual(set(planned, "remote_internal"), ["10.0.2.1/32"]);
+});
+
 test("K-46: a node's own address is never masqueraded towards its location, also when no node is alive", () => {
   const vip = { annotations: { "allowed-location-ips": "10.0.1.0/24" } };
   for (const lastSeen of [NOW, NOW - 3600]) {

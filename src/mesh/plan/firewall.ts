@@ -19,6 +19,7 @@ export interface FirewallInput {
   readonly claims: readonly Claim[];
   /** The host's unicast routes. */
   readonly routes: readonly Route[];
+  /** As the mesh can serve them (see `resolveMesh`). */
   readonly options: MeshOptions;
 }
 

@@ -4,7 +4,7 @@ import { type DiscoveredEndpoint, publishableEndpoints } from "../facts/discover
 import { type MeshFacts, readMesh } from "../facts/mesh.ts";
 import type { Mode } from "../facts/mode.ts";
 import type { CniState, HostState, MeshLink } from "../host-state.ts";
-import type { Granularity, PlanInput } from "../options.ts";
+import type { Granularity, MeshOptions, PlanInput } from "../options.ts";
 import { type Problem, sortProblems } from "../problems.ts";
 import { wantedRouting } from "../topology/routes.ts";
 import { buildTopology, type Topology } from "../topology/topology.ts";
@@ -53,17 +53,17 @@ export interface PublishedByPlan {
 
 /** Plans one host. Pure: the same input gives the same plan, in whatever order its objects come. */
 export function planHost(input: PlanInput): Plan {
-  const { facts, topology, ownership, problems } = resolveMesh(input);
+  const { facts, options, topology, ownership, problems } = resolveMesh(input);
   const ownAddresses = [
     ...(topology.ownNode?.internalIPs ?? []).map(({ address }) => address),
     ...(input.own.addresses ?? []),
   ];
-  const routing = hostRouting(wantedRouting(topology, input.options), {
+  const routing = hostRouting(wantedRouting(topology, options), {
     ownership,
     ownAddresses,
     assigned: input.own.addresses,
   });
-  const { hostname, options } = input;
+  const { hostname } = input;
   const unresolved = unresolvedNames(topology, input.resolve);
   const state: HostState = {
     mesh: meshLink(topology, ownership, input),
@@ -106,7 +106,8 @@ export function planHost(input: PlanInput): Plan {
 /** Both steps up to the point where plans of hosts and of laptops part. */
 export function resolveMesh(input: PlanInput) {
   const facts = readMesh(input);
-  const { hostname, now, own, options, resolve } = input;
+  const { hostname, now, own, resolve } = input;
+  const options = effectiveOptions(input.options, facts.mode);
   const topology = buildTopology({
     hostname,
     now,
@@ -118,9 +119,7 @@ export function resolveMesh(input: PlanInput) {
     peers: facts.readyPeers,
     learned: own.learned,
   });
-  // Kilo's agents send to internal IPs through the mesh, so a mixed mesh must carry them (report K-45).
-  const routeInternalIP = options.routeInternalIP || facts.mode === "kilo";
-  const ownership = resolveOwners(topology, { routeInternalIP });
+  const ownership = resolveOwners(topology, options);
   const problems = [
     ...facts.problems,
     ...topologyProblems(topology),
@@ -129,7 +128,12 @@ export function resolveMesh(input: PlanInput) {
     ...peerOverlaps(ownership.claims, options.subnet),
     ...subnetOverlaps(ownership.claims, options),
   ];
-  return { facts, topology, ownership, problems };
+  return { facts, options, topology, ownership, problems };
+}
+
+/** The options as this mesh can serve them. Kilo's agents send to internal IPs through the mesh, so a mixed one must carry them (report K-45). */
+function effectiveOptions(options: MeshOptions, mode: Mode): MeshOptions {
+  return { ...options, routeInternalIP: options.routeInternalIP || mode === "kilo" };
 }
 
 function meshLink(
