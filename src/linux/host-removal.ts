@@ -1,7 +1,8 @@
 /** Clean-up: everything that kg ever made on a host, and only that. */
 import { failureOf } from "./host-failure.ts";
+import { listAddresses, removeAddressRequest } from "./links-addresses.ts";
 import { LinksByRole } from "./links-by-role.ts";
-import type { NetlinkSocket } from "./netlink/index.ts";
+import { isNetlinkError, type NetlinkSocket } from "./netlink/index.ts";
 import type { ApplyFailure, DeviceDriver, FirewallDriver, LinkNames, Removal } from "./ports.ts";
 import { formatRoute, readOwnRoutes, removeRoutes } from "./routes.ts";
 import { formatRule, readOwnRules, removeRules } from "./rules.ts";
@@ -14,7 +15,8 @@ export interface RemovalParts {
 }
 
 /**
- * Removes the device with its link, then routes and rules, then the firewall: while pods' routes are still there, so is what keeps
+ * Removes the device with its link, then routes and rules, then the firewall, and the addresses of a link that stays because kg did not make
+ * it: while pods' routes are still there, so is what keeps
  * their packets from leaving in clear. What cannot be removed does not keep the rest.
  */
 export async function removeEverything(parts: RemovalParts): Promise<Removal> {
@@ -26,6 +28,7 @@ export async function removeEverything(parts: RemovalParts): Promise<Removal> {
   });
   removed.push(...removeOwnRoutes(parts, routes, failures));
   removed.push(...removeOwnRules(parts, failures));
+  removed.push(...removeMeshAddresses(parts, failures));
   await attempt("firewall", "table", failures, async () => {
     removed.push(...(await parts.firewall.remove()));
   });
@@ -85,6 +88,27 @@ function removeOwnRules(parts: RemovalParts, failures: ApplyFailure[]): string[]
       .map((text) => `rule ${text}`);
   } catch (error) {
     failures.push(failureOf("rule", "own rules", error));
+    return [];
+  }
+}
+
+/** The mesh link has no addresses but kg's and those that the kernel gives by itself. */
+function removeMeshAddresses({ socket, links }: RemovalParts, failures: ApplyFailure[]): string[] {
+  try {
+    const link = LinksByRole.read(socket, links).get("mesh");
+    if (link === undefined) return [];
+    const own = listAddresses(socket).filter((address) => address.link === link.index && !address.linkLocal);
+    const results = socket.batch(own.map(({ on }) => removeAddressRequest(link, on)));
+    return own.flatMap(({ on }, index) => {
+      const error = results[index]?.error;
+      // The first address of a network takes others along.
+      if (error === undefined || isNetlinkError(error, "EADDRNOTAVAIL"))
+        return [`address ${on.text} of link ${link.name}`];
+      failures.push(failureOf("mesh", link.name, error));
+      return [];
+    });
+  } catch (error) {
+    failures.push(failureOf("mesh", "addresses", error));
     return [];
   }
 }

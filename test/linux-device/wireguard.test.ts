@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parsePrefix } from "../../src/ip/index.ts";
 import { generateKey, publicKeyOf } from "../../src/linux/key-file.ts";
+import { userspaceBackend } from "../../src/linux/wireguard/backend.ts";
 import { createDeviceDriver } from "../../src/linux/wireguard/driver.ts";
 import { processOfDevice } from "../../src/linux/wireguard/process.ts";
 import { readUserspace, setUserspace, socketPath } from "../../src/linux/wireguard/uapi-client.ts";
@@ -197,13 +199,82 @@ describe("two wireguard-go", () => {
     });
   });
 
-  test("a kernel without WireGuard: the error says what to do (K-67)", async () => {
-    const driver = await createDeviceDriver({ name: "t-kernel", mode: "kernel" });
-    await assert.rejects(driver.ensure(signal), {
+  test("a kernel without WireGuard: an error at the start says what to do (K-67)", async () => {
+    const options = { name: "t-kernel", mode: "kernel" } as const;
+    await assert.rejects(createDeviceDriver(options), {
       code: "DEVICE_NO_KERNEL",
-      message: /not available in this kernel/,
+      message: /^cannot make t-kernel: .*not available in this kernel; .*package wireguard-go/,
     });
+    const driver = await createDeviceDriver({ ...options, mustBeMakeable: false });
+    assert.deepEqual(await driver.remove(), [], "clean-up needs no module");
     driver.close();
+  });
+
+  test("wireguard-go is not installed: an error at the start names the package", async () => {
+    const program = run("which wireguard-go").trim();
+    const left = await createDeviceDriver({ name: "knear", mode: "userspace" });
+    await left.ensure(signal);
+    run(`mount --bind /dev/null ${program}`);
+    try {
+      const missing = {
+        code: "TOOL_MISSING",
+        message: /^cannot find wireguard-go: .*apt-get install wireguard-go/,
+      };
+      for (const mode of ["auto", "userspace"] as const)
+        await assert.rejects(createDeviceDriver({ name: "t-none", mode }), missing);
+      assert.equal((await createDeviceDriver({ name: "knear" })).kind, "userspace", "served already");
+      await createDeviceDriver({ name: "t-none", create: false });
+      const cleaner = await createDeviceDriver({ name: "knear", mustBeMakeable: false });
+      assert.deepEqual(await cleaner.remove(), ["WireGuard link knear (userspace)"]);
+    } finally {
+      run(`umount ${program}`);
+    }
+  });
+
+  test("--create-interface=false: no process is started, one that runs is used, and it is left running", async () => {
+    const driver = await createDeviceDriver({ name: "knear", create: false });
+    await assert.rejects(driver.ensure(signal), { code: "DEVICE_MISSING" });
+    assert.equal(await processOfDevice("knear"), undefined);
+    await (await createDeviceDriver({ name: "knear" })).ensure(signal);
+    const pid = await processOfDevice("knear");
+    await driver.ensure(signal);
+    await driver.apply({ privateKey: near, peers: [peer(farKey, "10.4.0.2/32")] }, signal);
+    assert.equal((await driver.remove()).length, 1);
+    const device = await driver.read();
+    assert.deepEqual([device?.privateKey, device?.peers], [undefined, []]);
+    assert.equal(await processOfDevice("knear"), pid);
+  });
+
+  test("a wireguard-go that accepts and never answers is replaced after three reads", async () => {
+    const pid = await processOfDevice("knear");
+    assert.ok(pid !== undefined);
+    const told: string[] = [];
+    const onReplaced = (message: string) => told.push(message);
+    const backend = userspaceBackend("knear", { onReplaced, readTimeoutMs: 100 });
+    process.kill(pid, "SIGSTOP");
+    await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
+    await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
+    process.kill(pid, "SIGCONT");
+    assert.ok(await backend.read(), "an answer starts the count anew");
+    process.kill(pid, "SIGSTOP");
+    for (let read = 0; read < 2; read++) await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
+    assert.equal(await backend.read(), undefined);
+    assert.match(told[0] ?? "", /^wireguard-go of knear \(process \d+\) did not answer 3 times/);
+    await backend.ensure(signal);
+    assert.deepEqual((await backend.read())?.peers, []);
+    assert.notEqual(await processOfDevice("knear"), pid);
+  });
+
+  test("a silent socket that no wireguard-go of ours holds: nothing is ended", async () => {
+    const folder = "/var/run/wireguard";
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(`${folder}/t-silent.sock`, () => resolve()));
+    const onReplaced = () => assert.fail("nothing was to be ended");
+    const backend = userspaceBackend("t-silent", { onReplaced, readTimeoutMs: 50 });
+    for (let read = 0; read < 4; read++) await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
+    silent.close();
+    const driver = await createDeviceDriver({ name: "knear" });
+    await driver.remove();
   });
 });
 

@@ -6,6 +6,7 @@ import {
   NFT_TABLE,
   type SetChange,
 } from "../../mesh/index.ts";
+import { InTurn } from "../in-turn.ts";
 import type { NetlinkPort } from "../netlink/index.ts";
 import type { FirewallDriver, LinkNames } from "../ports.ts";
 import { requireTools } from "../tools.ts";
@@ -41,8 +42,8 @@ class NftablesDriver implements FirewallDriver {
   #known: Known | undefined;
   /** Counts changes by others. */
   #epoch = 0;
-  /** Operations one after the other: what is known must not change under one. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** What is known must not change under an operation. */
+  readonly #turn = new InTurn();
 
   constructor(options: FirewallOptions) {
     this.#nft = requireTools(["nft"], options.path).nft;
@@ -51,18 +52,18 @@ class NftablesDriver implements FirewallDriver {
   }
 
   read(): Promise<Firewall | undefined> {
-    return this.#inTurn(() => this.#read());
+    return this.#turn.run(() => this.#read());
   }
 
   apply(change: FirewallChange, signal: AbortSignal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turn.run(async () => {
       if (change.kind === "replace") await this.#replace(change.firewall, signal);
       else await this.#changeElements(change.sets, signal);
     });
   }
 
   remove(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
+    return this.#turn.run(async () => {
       const listing = await runProgram(this.#nft, ["-j", "list", "table", TABLE_FAMILY, NFT_TABLE], "");
       if (listing.status !== 0) return [];
       await this.#write(renderRemoval(), undefined);
@@ -164,12 +165,6 @@ class NftablesDriver implements FirewallDriver {
     this.#epoch++;
     this.#known = undefined;
     for (const listener of this.#listeners) listener();
-  }
-
-  #inTurn<T>(operation: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(operation);
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 }
 

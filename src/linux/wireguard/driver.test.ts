@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import {
   applyDeviceChange,
   type DeviceChange,
@@ -19,13 +20,17 @@ class FakeBackend implements DeviceBackend {
   readonly changes: DeviceChange[] = [];
   device: DeviceStatus | undefined = EMPTY_DEVICE;
   blind = false;
+  /** How many turns of the event loop an answer takes. */
+  slowness = 0;
 
   async ensure(): Promise<void> {
     this.device ??= EMPTY_DEVICE;
   }
 
   async read(): Promise<DeviceStatus | undefined> {
-    return this.blind && this.device !== undefined ? { ...this.device, peers: [] } : this.device;
+    const seen = this.blind && this.device !== undefined ? { ...this.device, peers: [] } : this.device;
+    for (let turn = 0; turn < this.slowness; turn++) await setImmediate();
+    return seen;
   }
 
   async set(change: DeviceChange): Promise<void> {
@@ -142,5 +147,75 @@ test("a renewal of a device that does not exist calls nobody", async () => {
 test("removal says what was removed, and nothing the second time", async () => {
   const driver = createDriverOver({ name: "kilo0" }, new FakeBackend());
   assert.deepEqual(await driver.remove(), ["WireGuard link kilo0 (userspace)"]);
+  assert.deepEqual(await driver.remove(), []);
+});
+
+test("a peer that a pass removes while it is called stays removed", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.slowness = 3;
+  const removal: DeviceChange = { peers: [{ kind: "remove", publicKey: publicKey(2) }] };
+  await Promise.all([driver.renew([publicKey(2)], signal), driver.apply(removal, signal)]);
+  assert.equal(
+    backend.device?.peers.some((peer) => peer.publicKey === publicKey(2)),
+    false,
+  );
+});
+
+test("a prefix that moves away from a peer while it is called is not stolen back", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.slowness = 3;
+  const move: DeviceChange = {
+    peers: [
+      { kind: "update", publicKey: publicKey(3), allowedIPs: prefixes("10.4.0.2/32", "10.4.0.3/32") },
+      { kind: "update", publicKey: publicKey(2), allowedIPs: [] },
+    ],
+  };
+  await Promise.all([driver.renew([publicKey(2), publicKey(3)], signal), driver.apply(move, signal)]);
+  const owner = backend.device?.peers.find((peer) =>
+    peer.allowedIPs.some((prefix) => prefix.text === "10.4.0.2/32"),
+  );
+  assert.equal(owner?.publicKey, publicKey(3));
+});
+
+test("an operation that fails does not keep later ones, and one that is aborted while it waits is not begun", async () => {
+  const backend = new FakeBackend();
+  backend.slowness = 3;
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  const stop = new AbortController();
+  const first = driver.read();
+  const aborted = driver.apply(WHOLE, stop.signal);
+  stop.abort(new Error("stopped"));
+  await assert.rejects(aborted, /stopped/);
+  await first;
+  assert.deepEqual(backend.changes, []);
+  await driver.apply(WHOLE, signal);
+  assert.equal(backend.changes.length, 1);
+});
+
+test("--create-interface=false: a link that is missing is not made, and the error says what to do", async () => {
+  const backend = new FakeBackend();
+  backend.device = undefined;
+  const driver = createDriverOver({ name: "kilo0", create: false }, backend);
+  await assert.rejects(driver.ensure(signal), {
+    code: "DEVICE_MISSING",
+    message: /start it with "wireguard-go kilo0", or leave --create-interface away/,
+  });
+  assert.equal(backend.device, undefined);
+  backend.device = EMPTY_DEVICE;
+  await driver.ensure(signal);
+});
+
+test("--create-interface=false: clean-up takes key and peers away and leaves the link", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0", create: false }, backend);
+  await driver.apply(WHOLE, signal);
+  assert.deepEqual(await driver.remove(), [
+    "key and peers of WireGuard link kilo0 (the link stays: kg did not make it)",
+  ]);
+  assert.deepEqual([backend.device?.privateKey, backend.device?.peers], [undefined, []]);
   assert.deepEqual(await driver.remove(), []);
 });

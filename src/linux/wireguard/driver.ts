@@ -6,9 +6,13 @@ import {
   EMPTY_DEVICE,
   isEmptyDeviceChange,
   type PublicKey,
+  SecretKey,
 } from "../../wireguard/index.ts";
+import { InTurn } from "../in-turn.ts";
 import type { DeviceDriver } from "../ports.ts";
+import { requireTools } from "../tools.ts";
 import { type DeviceBackend, kernelBackend, userspaceBackend } from "./backend.ts";
+import { noKernel, notThere } from "./errors.ts";
 import { renewChange } from "./handshake.ts";
 import { kernelHasWireguard } from "./kernel.ts";
 import { assertPortFree } from "./port-probe.ts";
@@ -19,7 +23,14 @@ export interface DeviceOptions {
   readonly name: string;
   /** `auto`: what serves the device now; else the kernel's module where there is one; else wireguard-go. @default "auto" */
   readonly mode?: "auto" | "kernel" | "userspace" | undefined;
-  /** Told once when the device cannot be read back (report K-23). @default nobody */
+  /**
+   * Make the device when it is missing, and remove it in the end. False (`--create-interface=false`): it is somebody else's; it must exist,
+   * and removal only takes away what kg put into it. @default true
+   */
+  readonly create?: boolean | undefined;
+  /** Throw at once when this host cannot make the device. False: for clean-up, which makes none. @default true */
+  readonly mustBeMakeable?: boolean | undefined;
+  /** Told when the device cannot be read back (report K-23), and when a wireguard-go that hangs was replaced. @default nobody */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -35,19 +46,28 @@ export interface WireguardDriver extends DeviceDriver {
   close(): void;
 }
 
-/** Chooses by `mode` and makes the driver. Nothing on the host is changed. Throws AddonError in modes that need netlink. */
+/**
+ * Chooses by `mode` and makes the driver. Nothing on the host is changed. Throws `MissingToolError` without wireguard-go, `DeviceError`
+ * `DEVICE_NO_KERNEL` for `kernel` without the module, unless the device is there already; AddonError in modes that need netlink.
+ */
 export async function createDeviceDriver(options: DeviceOptions): Promise<WireguardDriver> {
-  const mode = options.mode ?? "auto";
-  const kind = mode === "auto" ? await chooseKind(options.name) : mode;
-  return new DriverOfDevice(
-    options,
-    kind === "kernel" ? kernelBackend(options.name) : userspaceBackend(options.name),
-  );
+  const { name, onWarning } = options;
+  const kind = await chooseKind(options);
+  if (kind === "kernel") return new DriverOfDevice(options, kernelBackend(name));
+  const onReplaced = (message: string): void => onWarning?.(message);
+  const mayReplace = options.create ?? true;
+  return new DriverOfDevice(options, userspaceBackend(name, mayReplace ? { onReplaced } : {}));
 }
 
-async function chooseKind(name: string): Promise<"kernel" | "userspace"> {
-  if (await isServed(socketPath(name))) return "userspace";
-  return kernelHasWireguard() ? "kernel" : "userspace";
+async function chooseKind(options: DeviceOptions): Promise<"kernel" | "userspace"> {
+  const { name, mode = "auto", create = true, mustBeMakeable = true } = options;
+  if (mode !== "kernel" && (await isServed(socketPath(name)))) return "userspace";
+  const hasModule = mode !== "userspace" && kernelHasWireguard();
+  const kind = mode === "auto" ? (hasModule ? "kernel" : "userspace") : mode;
+  if (!create || !mustBeMakeable) return kind;
+  if (kind === "userspace") requireTools(["wireguard-go"]);
+  else if (!hasModule) throw noKernel(name);
+  return kind;
 }
 
 /** The driver over any backend, for tests of what it adds to one. */
@@ -55,11 +75,20 @@ export function createDriverOver(options: DeviceOptions, backend: DeviceBackend)
   return new DriverOfDevice(options, backend);
 }
 
+/** Zeros take the key away. */
+const NO_KEY = SecretKey.fromBytes(new Uint8Array(32));
+
+/** As long as the backends themselves wait for an answer. */
+const EMPTY_TIMEOUT_MS = 5_000;
+
 class DriverOfDevice implements WireguardDriver {
   readonly kind: "kernel" | "userspace";
   readonly #name: string;
   readonly #backend: DeviceBackend;
+  readonly #create: boolean;
   readonly #onWarning: (message: string) => void;
+  /** A renewal writes what it has read: nothing may change in between. */
+  readonly #turn = new InTurn();
   /** Whether what was set can be read: asked once, after the first peers were added. */
   #readback: "unknown" | "usable" | "unusable" = "unknown";
   /** What was applied, while it cannot be read. */
@@ -69,14 +98,38 @@ class DriverOfDevice implements WireguardDriver {
     this.kind = backend.kind;
     this.#name = options.name;
     this.#backend = backend;
+    this.#create = options.create ?? true;
     this.#onWarning = options.onWarning ?? (() => undefined);
   }
 
   ensure(signal: AbortSignal): Promise<void> {
-    return this.#backend.ensure(signal);
+    return this.#turn.run(async () => {
+      if (this.#create) return this.#backend.ensure(signal);
+      if ((await this.#backend.read()) === undefined) throw notThere(this.#name, this.kind);
+    }, signal);
   }
 
-  async read(): Promise<DeviceStatus | undefined> {
+  read(): Promise<DeviceStatus | undefined> {
+    return this.#turn.run(() => this.#read());
+  }
+
+  apply(change: DeviceChange, signal: AbortSignal): Promise<void> {
+    return this.#turn.run(() => this.#apply(change, signal), signal);
+  }
+
+  remove(): Promise<readonly string[]> {
+    return this.#turn.run(() => (this.#create ? this.#remove() : this.#empty()));
+  }
+
+  renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    return this.#turn.run(() => this.#renew(publicKeys, signal), signal);
+  }
+
+  close(): void {
+    this.#backend.close();
+  }
+
+  async #read(): Promise<DeviceStatus | undefined> {
     const seen = await this.#backend.read();
     if (seen === undefined) this.#forget();
     // A device that was made anew meanwhile has no key: what was applied to the old one does not count.
@@ -84,7 +137,7 @@ class DriverOfDevice implements WireguardDriver {
     return this.#applied;
   }
 
-  async apply(change: DeviceChange, signal: AbortSignal): Promise<void> {
+  async #apply(change: DeviceChange, signal: AbortSignal): Promise<void> {
     if (isEmptyDeviceChange(change)) return;
     if (change.listenPort !== undefined) await this.#checkPort(change.listenPort);
     await this.#backend.set(change, signal);
@@ -93,23 +146,30 @@ class DriverOfDevice implements WireguardDriver {
     if (this.#readback === "unknown") await this.#checkReadback(change);
   }
 
-  async remove(): Promise<readonly string[]> {
+  async #remove(): Promise<readonly string[]> {
     const removed = await this.#backend.remove();
     this.#forget();
     return removed ? [`WireGuard link ${this.#name} (${this.kind})`] : [];
   }
 
-  async renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
-    const device = await this.read();
+  /** Leaves a device that kg did not make as it was made: without key and peers. */
+  async #empty(): Promise<readonly string[]> {
+    const device = await this.#backend.read();
+    if (device === undefined) return [];
+    if (device.privateKey === undefined && device.peers.length === 0) return [];
+    const peers = device.peers.map(({ publicKey }) => ({ kind: "remove" as const, publicKey }));
+    await this.#backend.set({ privateKey: NO_KEY, peers }, AbortSignal.timeout(EMPTY_TIMEOUT_MS));
+    this.#forget();
+    return [`key and peers of WireGuard link ${this.#name} (the link stays: kg did not make it)`];
+  }
+
+  async #renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    const device = await this.#read();
     // Without readback every peer seems to be without handshake: renewing them would end their sessions again and again.
     if (device === undefined || this.#readback === "unusable") return 0;
     const change = renewChange(device, publicKeys);
     if (change.peers.length > 0) await this.#backend.set(change, signal);
     return peersOf(change);
-  }
-
-  close(): void {
-    this.#backend.close();
   }
 
   /** The device itself may hold the port already. */

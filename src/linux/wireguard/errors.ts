@@ -56,3 +56,17 @@ export function busyPort(name: string, listenPort: number | undefined, holder?: 
     errno: EADDRINUSE,
   });
 }
+
+/** The error for a kernel without WireGuard (report K-67). */
+export function noKernel(name: string, cause?: unknown): DeviceError {
+  const advice = `load the module ("modprobe wireguard"), or install the package wireguard-go and give --wireguard=userspace`;
+  const message = `cannot make ${name}: WireGuard is not available in this kernel; ${advice}`;
+  return new DeviceError("DEVICE_NO_KERNEL", message, { cause });
+}
+
+/** The error for a device that must exist already, and does not. */
+export function notThere(name: string, kind: "kernel" | "userspace"): DeviceError {
+  const start = kind === "kernel" ? `ip link add ${name} type wireguard` : `wireguard-go ${name}`;
+  const message = `cannot use ${name}: there is no such WireGuard link; start it with "${start}", or leave --create-interface away so that kg makes it`;
+  return new DeviceError("DEVICE_MISSING", message);
+}

@@ -12,7 +12,7 @@ import {
   readAttributes,
   readU16,
 } from "../netlink/index.ts";
-import { DeviceError, refusal } from "./errors.ts";
+import { DeviceError, noKernel, refusal } from "./errors.ts";
 import { decodeDevice, encodeGet, encodeSet, FAMILY_NAME } from "./genetlink.ts";
 
 /** linux/genetlink.h: the controller that knows the families. */
@@ -159,11 +159,6 @@ function familyId(socket: NetlinkSocket): number | undefined {
     if (isNetlinkError(error, "ENOENT")) return undefined;
     throw error;
   }
-}
-
-function noKernel(name: string, cause?: unknown): DeviceError {
-  const message = `cannot make ${name}: WireGuard is not available in this kernel; load the module ("modprobe wireguard") or use wireguard-go`;
-  return new DeviceError("DEVICE_NO_KERNEL", message, cause === undefined ? {} : { cause });
 }
 
 function notWireguard(name: string, cause: unknown): DeviceError {

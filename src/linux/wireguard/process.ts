@@ -15,6 +15,25 @@ export async function processOfDevice(name: string): Promise<number | undefined>
   return undefined;
 }
 
+/** Whether this process of our own network namespace has a socket that was bound to this path. */
+export async function holdsSocket(pid: number, path: string): Promise<boolean> {
+  try {
+    const bound = socketsAt(await readFile("/proc/self/net/unix", "utf8"), path);
+    const held = await Promise.all(
+      (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")),
+    );
+    return held.some((target) => bound.has(target));
+  } catch {
+    return false;
+  }
+}
+
+/** As `/proc/PID/fd` names them. Lines: address, references, protocol, flags, type, state, inode, path. */
+function socketsAt(table: string, path: string): Set<string> {
+  const lines = table.split("\n").map((line) => line.trim().split(/\s+/));
+  return new Set(lines.filter((words) => words[7] === path).map((words) => `socket:[${words[6]}]`));
+}
+
 /** By the command line: `wireguard-go [-f|--foreground] NAME`. A process that vanishes meanwhile is none. */
 async function servesDevice(pid: string, name: string): Promise<boolean> {
   try {

@@ -22,9 +22,13 @@ export function socketPath(name: string, folder: string = SOCKET_FOLDER): string
   return join(folder, `${name}.sock`);
 }
 
-/** Reads the device; undefined when nobody listens on its socket. */
-export async function readUserspace(path: string, signal?: AbortSignal): Promise<DeviceStatus | undefined> {
-  const reply = await exchange(path, GET_REQUEST, signal);
+/** Reads the device; undefined when nobody listens on its socket. Throws `DeviceError`: `DEVICE_TIMEOUT` without an answer. @param timeoutMs milliseconds */
+export async function readUserspace(
+  path: string,
+  signal?: AbortSignal,
+  timeoutMs: number = REQUEST_TIMEOUT_MS,
+): Promise<DeviceStatus | undefined> {
+  const reply = await exchange(path, GET_REQUEST, signal, timeoutMs);
   return reply === undefined ? undefined : decodeGet(reply);
 }
 
@@ -52,13 +56,14 @@ function exchange(
   path: string,
   text: string | undefined,
   signal: AbortSignal | undefined,
+  timeoutMs: number = REQUEST_TIMEOUT_MS,
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const socket = createConnection(path);
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => fail(timeout(path)), REQUEST_TIMEOUT_MS);
+    const timer = setTimeout(() => fail(timeout(path, timeoutMs)), timeoutMs);
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
 
@@ -106,9 +111,6 @@ function endsReply(chunks: readonly Buffer[]): boolean {
   return last.toString("latin1") === "\n" && chunks.at(-2)?.at(-1) === 10;
 }
 
-function timeout(path: string): DeviceError {
-  return new DeviceError(
-    "DEVICE_TIMEOUT",
-    `cannot talk to ${path}: no answer in ${REQUEST_TIMEOUT_MS / 1000} s`,
-  );
+function timeout(path: string, timeoutMs: number): DeviceError {
+  return new DeviceError("DEVICE_TIMEOUT", `cannot talk to ${path}: no answer in ${timeoutMs / 1000} s`);
 }
