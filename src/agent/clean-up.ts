@@ -68,6 +68,8 @@ async function cleanHost(options: AgentOptions, say: (line: string) => void): Pr
   const device: DeviceDriver & { close(): void } = await createDeviceDriver({
     name: options.interface,
     mode: options.wireguard,
+    create: options.createInterface,
+    mustBeMakeable: false,
   });
   const firewall: FirewallDriver = createFirewallDriver({ links });
   const host = createHost({ links, device, firewall });

@@ -32,7 +32,7 @@ type Resources = (() => Promise<void> | void)[];
  * removed by `kg clean-up`.
  * @param version what `kilomesh.io/agent` and the log say
  * @returns exit code
- * @throws HostError, KeyFileError, MissingToolError, AddonError, ConfigError, ListenError, NoContactError: what is wrong at the start, and
+ * @throws HostError, KeyFileError, MissingToolError, DeviceError, AddonError, ConfigError, ListenError, NoContactError: what is wrong at the start, and
  * what to do
  */
 export async function runAgent(options: AgentOptions, version: string): Promise<number> {
@@ -122,6 +122,7 @@ async function connectHost(options: AgentOptions, log: Logger, resources: Resour
   const device = await createDeviceDriver({
     name: options.interface,
     mode: options.wireguard,
+    create: options.createInterface,
     onWarning: (message) => log.warn(message),
   });
   resources.push(() => device.close());
