@@ -6,6 +6,7 @@
  */
 export { Agent } from "./agent.ts";
 export { cleanUp } from "./clean-up.ts";
+export { parseListen } from "./http.ts";
 export { createAgentMetrics } from "./metrics.ts";
 export type { AgentOptions } from "./options.ts";
 export type { AgentParts, Caller, Source } from "./parts.ts";

@@ -58,7 +58,7 @@ export function prefixFlag(of: Described & { initial: Prefix }): Flag<Prefix> {
 
 /** Prefixes, by commas, repetition or both. */
 export function prefixesFlag(of: Described): Flag<readonly Prefix[]> {
-  return { ...of, value: "CIDR,...", initial: [], read };
+  return { ...of, value: "CIDR,...", initial: [], repeats: true, read };
 
   function read(text: string, sofar: readonly Prefix[] | undefined): readonly Prefix[] {
     return [...(sofar ?? []), ...text.split(",").map((one) => readPrefix(of.name, one.trim()))];
@@ -67,7 +67,12 @@ export function prefixesFlag(of: Described): Flag<readonly Prefix[]> {
 
 /** Texts, by repetition only. */
 export function repeatedFlag(of: Described & { value: string }): Flag<readonly string[]> {
-  return { ...of, initial: [], read: (text, sofar) => [...(sofar ?? []), nonEmpty(of.name, text)] };
+  return {
+    ...of,
+    initial: [],
+    repeats: true,
+    read: (text, sofar) => [...(sofar ?? []), nonEmpty(of.name, text)],
+  };
 }
 
 /** A duration in milliseconds that is more than none: zero or less would be a loop without pause (report K-21). */

@@ -37,17 +37,23 @@ describe("flags", () => {
   it("switches are --x and --x=false, and take no second argument", () => {
     assert.equal(parseFlags(TABLE, ["--cni=false"]).values.cni, false);
     assert.equal(parseFlags(TABLE, ["--cni=F"]).values.cni, false);
-    assert.equal(parseFlags(TABLE, ["--cni=false", "--cni"]).values.cni, true);
     assert.deepEqual(parseFlags(TABLE, ["--cni", "false"]).positionals, ["false"]);
     refuses(["--cni=no"], /cannot use --cni: it is true or false \(no\)/);
   });
 
-  it("values stand behind a space or an equals sign; the last one wins", () => {
-    assert.equal(parseFlags(TABLE, ["--port", "1", "--port=65535"]).values.port, 65535);
+  it("values stand behind a space or an equals sign", () => {
+    assert.equal(parseFlags(TABLE, ["--port", "1"]).values.port, 1);
+    assert.equal(parseFlags(TABLE, ["--port=65535"]).values.port, 65535);
     for (const bad of ["0", "65536", "-1", "1e3", "0x10", "", "51820 "]) {
       refuses([`--port=${bad}`], /--port: it is a whole number from 1 to 65535/);
     }
     refuses(["--port"], /cannot use --port: it needs a value \(PORT\)/);
+  });
+
+  it("a flag that holds one value is refused when given twice, instead of one of them being ignored", () => {
+    refuses(["--port=1", "--port=2"], /cannot use --port: it is given more than once/);
+    refuses(["--cni=false", "--cni"], /cannot use --cni: it is given more than once/);
+    refuses(["--hostname=a", "--hostname=a"], /cannot use --hostname: it is given more than once/);
   });
 
   it("lists take commas, repetition, or both", () => {
@@ -120,7 +126,16 @@ describe("nearest name", () => {
   it("is one that few edits make", () => {
     assert.equal(nearestName("encapsulation", ["encapsulate", "interface"]), "encapsulate");
     assert.equal(nearestName("pla", ["plan", "version"]), "plan");
-    assert.equal(nearestName("frobnicate", ["plan", "version"]), undefined);
+    assert.equal(nearestName("hostanme", ["hostname", "interface"]), "hostname");
+    assert.equal(nearestName("pln", ["plan", "version"]), "plan");
+  });
+
+  it("is none when another word was meant", () => {
+    const verbs = ["plan", "clean-up", "version", "help", "agent"];
+    for (const typed of ["frobnicate", "run", "start", "join", "pods", "ps", "show", "", "x"]) {
+      assert.equal(nearestName(typed, verbs), undefined, typed);
+    }
+    assert.equal(nearestName("no-cni", ["cni", "port"]), undefined);
   });
 });
 

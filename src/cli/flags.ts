@@ -2,10 +2,11 @@
  * Flags as a table: one entry says name, form, default and meaning, and reading, checking and help all come from it.
  *
  * The syntax is pflag's, because Kilo's manifests are written in it: `--name value`, `--name=value`, a switch is `--name` or
- * `--name=false`, a list takes commas or repetition, the last of several wins elsewhere.
+ * `--name=false`, a list takes commas or repetition. Beyond pflag, where the last of several wins: any other flag stands once, because of
+ * two values one would be ignored.
  */
 import { parseArgs } from "node:util";
-import { UsageError } from "./errors.ts";
+import { UnknownFlagError, UsageError } from "./errors.ts";
 import { didYouMean } from "./nearest.ts";
 
 /** One flag that holds a `T`. */
@@ -20,6 +21,8 @@ export interface Flag<T> {
   /** The default as help shows it; undefined: none is shown. */
   readonly shown?: string | undefined;
   readonly initial: T;
+  /** Whether it may be given more than once. @default false */
+  readonly repeats?: boolean | undefined;
   /**
    * The value after one more occurrence.
    * @param sofar what earlier occurrences gave; undefined on the first
@@ -42,7 +45,7 @@ export interface ParsedFlags<Table extends FlagTable> {
   readonly positionals: readonly string[];
 }
 
-/** Reads arguments by a table. @throws UsageError for a flag that is unknown (with the nearest name), malformed or without value */
+/** Reads arguments by a table. @throws UsageError for a flag that is malformed, repeated or without value; UnknownFlagError */
 export function parseFlags<Table extends FlagTable>(
   table: Table,
   args: readonly string[],
@@ -55,6 +58,9 @@ export function parseFlags<Table extends FlagTable>(
     if (token.kind !== "option") continue;
     const flag = flags.find(({ name }) => name === token.name);
     if (flag === undefined || !isWhole(flag, token.rawName)) throw unknownFlag(token.rawName, flags);
+    if (read.has(flag.name) && flag.repeats !== true) {
+      throw new UsageError(`cannot use --${flag.name}: it is given more than once`);
+    }
     read.set(flag.name, flag.read(textOf(flag, token.rawName, token.value), read.get(flag.name)));
   }
   const values = Object.entries(table).map(([key, flag]) => [
@@ -90,9 +96,8 @@ function textOf(flag: Flag<unknown>, rawName: string, value: string | undefined)
   throw new UsageError(`cannot use --${flag.name}: it needs a value (${flag.value})`);
 }
 
-function unknownFlag(rawName: string, flags: readonly Flag<unknown>[]): UsageError {
+function unknownFlag(rawName: string, flags: readonly Flag<unknown>[]): UnknownFlagError {
   const names = flags.map(({ name }) => name);
-  return new UsageError(
-    `cannot use ${rawName}: there is no such flag${didYouMean(rawName.replace(/^-+/, ""), names, "--")}`,
-  );
+  const hint = didYouMean(rawName.replace(/^-+/, ""), names, "--");
+  return new UnknownFlagError(rawName, `cannot use ${rawName}: there is no such flag${hint}`);
 }

@@ -1,9 +1,7 @@
 /** Help texts, made from the tables that also do the work. */
 import type { Flag, FlagTable } from "./flags.ts";
 import type { Verb } from "./verb.ts";
-
-/** A help text fits a terminal of 100 columns. */
-const WIDTH = 100;
+import { WIDTH, wrap } from "./wrap.ts";
 
 /** `kg help`: what there is, and the flags of the program without a verb. */
 export function programHelp(program: string, verbs: readonly Verb[]): string {
@@ -18,7 +16,7 @@ export function programHelp(program: string, verbs: readonly Verb[]): string {
     "Verbs:",
     ...named.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
     "",
-    `\`${program} help VERB\` says more about one.`,
+    `\`${program} help VERB\` says more about one, \`${program} help agent\` about ${program} without a verb.`,
     ...(root === undefined ? [] : ["", "Flags:", ...flagLines(root.flags)]),
     "",
   ].join("\n");
@@ -28,7 +26,9 @@ export function programHelp(program: string, verbs: readonly Verb[]): string {
 export function verbHelp(program: string, verb: Verb): string {
   const notes = verb.notes === undefined ? [] : [...wrap(verb.notes, WIDTH), ""];
   const flags = Object.keys(verb.flags).length === 0 ? [] : ["Flags:", ...flagLines(verb.flags), ""];
-  return [`Usage:\n  ${program} ${verb.usage}\n`, `${verb.summary}\n`, ...notes, ...flags].join("\n");
+  return [`Usage:\n  ${program} ${verb.usage}\n`, ...wrap(verb.summary, WIDTH), "", ...notes, ...flags].join(
+    "\n",
+  );
 }
 
 /** Flag and meaning, one below the other where they do not fit side by side. */
@@ -45,14 +45,4 @@ function flagLines(table: FlagTable): string[] {
 function flagForm(flag: Flag<unknown>): string {
   const short = flag.short === undefined ? "" : `-${flag.short}, `;
   return `${short}--${flag.name}${flag.value === undefined ? "" : ` ${flag.value}`}`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

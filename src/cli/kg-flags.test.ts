@@ -75,7 +75,18 @@ describe("flags of kg", () => {
     refuses(["--encapsulate=never", "--iptables-forward-rules"], /--iptables-forward-rules: not served/);
     refuses(["--encapsulate=never", "--clean-up-interface"], /`kg clean-up` removes it/);
     refuses(["--backend=etcd"], /--backend: it is one of kubernetes \(etcd\)/);
-    parse("--encapsulate=never", "--iptables-forward-rules=false", "--clean-up=true", "--clean-up=false");
+    for (const cleanUp of ["--clean-up=true", "--clean-up=false"])
+      parse("--encapsulate=never", "--iptables-forward-rules=false", cleanUp);
+  });
+
+  it("a listen address that is none is refused with the other flags, before anything starts", () => {
+    for (const bad of ["foo", "1107", ":65536", "::1:80", ""]) {
+      refuses(
+        ["--encapsulate=never", `--listen=${bad}`],
+        /cannot use --listen: not HOST:PORT, \[IPv6\]:PORT/,
+      );
+    }
+    assert.equal(parse("--encapsulate=never", "--listen=[::1]:0").listen, "[::1]:0");
   });
 
   it("B47: an unknown --compatibility is refused", () => {

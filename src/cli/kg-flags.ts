@@ -1,5 +1,5 @@
 /** The flags of `kg`, the agent: Kilo's with Kilo's defaults (kilo.md §1.1), and a few of ours. What is not served is refused here. */
-import type { AgentOptions } from "../agent/index.ts";
+import { type AgentOptions, parseListen } from "../agent/index.ts";
 import { UsageError } from "./errors.ts";
 import { choiceFlag, optionalFlag, periodFlag, prefixesFlag, switchFlag, textFlag } from "./flag-kinds.ts";
 import type { FlagValues } from "./flags.ts";
@@ -108,7 +108,7 @@ export function agentOptions(values: FlagValues<typeof KG_FLAGS>, systemHostname
     createInterface: values.createInterface,
     kubeconfig: values.kubeconfig,
     master: values.master,
-    listen: values.listen,
+    listen: listenAddress(values.listen),
     mtu: values.mtu ?? "auto",
     resyncPeriod: values.resyncPeriod / 1000,
     internalCIDRs: values.internalCIDRs,
@@ -148,4 +148,15 @@ function linkName(name: string): string {
   throw new UsageError(
     `cannot use --interface: a link name is 1 to 15 characters without space, slash or colon (${name})`,
   );
+}
+
+/** What the agent's own server would refuse later. */
+function listenAddress(text: string): string {
+  try {
+    parseListen(text);
+    return text;
+  } catch (cause) {
+    const reason = "not HOST:PORT, [IPv6]:PORT or :PORT";
+    throw new UsageError(`cannot use --listen: ${reason} (${text})`, { cause });
+  }
 }

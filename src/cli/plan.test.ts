@@ -183,6 +183,16 @@ describe("kg", () => {
     );
   });
 
+  it("explains the agent by name, and clean-up with the flags that matter only", async () => {
+    const agent = await kg(["help", "agent"]);
+    assert.ok(agent.status === 0 && agent.stdout.startsWith("Usage:\n  kg [FLAGS]\n"), agent.stdout);
+    assert.match(agent.stdout, /--resync-period DURATION/);
+    const cleanUp = (await kg(["help", "clean-up"])).stdout;
+    for (const flag of ["--interface", "--kubeconfig", "--cni-path"]) assert.ok(cleanUp.includes(flag), flag);
+    for (const flag of ["--listen", "--mesh-granularity", "--resync-period", "--clean-up"])
+      assert.ok(!cleanUp.includes(`\n  ${flag}`), flag);
+  });
+
   it("says its version", async () => {
     assert.deepEqual(await kg(["version"]), { status: 0, stdout: "test\n", stderr: "" });
     assert.deepEqual(await kg(["--version"]), { status: 0, stdout: "test\n", stderr: "" });
@@ -194,7 +204,18 @@ describe("kg", () => {
       [["help", "plam"], /did you mean plan\?/],
       [["--encapsulate=never", "--hostnam=a"], /did you mean --hostname\?/],
       [["--encapsulate=never", "plan"], /a verb stands first \(plan\)/],
-      [["version", "--all"], /cannot use --all: there is no such flag/],
+      [["run"], /^kg: cannot run: there is no such verb; `kg help` lists them\n$/],
+      [["agent"], /^kg: cannot agent: the agent is `kg \[FLAGS\]`, without a verb/],
+      [["version", "--all"], /cannot use --all: there is no such flag\n$/],
+      [["version", "x"], /cannot tell the version: it takes no argument \(x\)/],
+      [["--version", "x"], /cannot tell the version: it takes no argument \(x\)/],
+      [["help", "plan", "x"], /cannot help: it takes one verb \(x\)/],
+      [
+        ["plan", "--kubeconfig=x"],
+        /cannot use --kubeconfig: it is a flag of kg and kg clean-up, not of kg plan\n$/,
+      ],
+      [["--against=x"], /cannot use --against: it is a flag of kg plan, not of kg\n$/],
+      [["-f", "x"], /cannot use -f: it is a flag of kg plan, not of kg\n$/],
       [[], /--encapsulate=never/],
       [["--resync-period=0s"], /--resync-period: it must be more than zero/],
     ];

@@ -1,5 +1,5 @@
 /** `kg version`. */
-import { EXIT } from "./errors.ts";
+import { EXIT, UsageError } from "./errors.ts";
 import { parseFlags } from "./flags.ts";
 import type { Verb } from "./verb.ts";
 
@@ -15,7 +15,10 @@ export const version: Verb = {
   usage: "version",
   flags: {},
   run: async (args, io) => {
-    parseFlags({}, args);
+    const { positionals } = parseFlags({}, args);
+    if (positionals.length > 0) {
+      throw new UsageError(`cannot tell the version: it takes no argument (${positionals[0]})`);
+    }
     io.stdout(`${VERSION}\n`);
     return EXIT.ok;
   },
