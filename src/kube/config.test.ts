@@ -34,7 +34,12 @@ describe("in-cluster configuration", () => {
   });
 
   it("a pod without a mounted token is told so", () => {
-    assertRefused({}, hostWith(POD_ENV, new Map()), "Unreadable", /service account token .*token: ENOENT/);
+    assertRefused(
+      {},
+      hostWith(POD_ENV, new Map()),
+      "Unreadable",
+      /service account token .*token: no such file/,
+    );
   });
 
   it("outside a pod and without kubeconfig it says what to give", () => {
@@ -99,7 +104,12 @@ describe("kubeconfig", () => {
   });
 
   const refused: [string, string, string, RegExp][] = [
-    ["no file", "", "Unreadable", /cannot read kubeconfig \/etc\/k\/config: ENOENT.*check --kubeconfig/],
+    [
+      "no file",
+      "",
+      "Unreadable",
+      /cannot read kubeconfig \/etc\/k\/config: no such file; check --kubeconfig/,
+    ],
     ["no YAML", "a: [", "Malformed", /\/etc\/k\/config: it is not YAML: .* in line/],
     ["a list", "- a", "Malformed", /not a mapping/],
     ["no current context", "clusters: []", "Malformed", /no current-context/],
@@ -243,7 +253,9 @@ function hostWith(env: Record<string, string>, files: Map<string, string>): Conf
     env,
     readFile(path) {
       const text = files.get(path);
-      if (text === undefined) throw new Error("ENOENT: no such file or directory");
+      if (text === undefined) {
+        throw Object.assign(new Error("ENOENT: no such file or directory, open"), { code: "ENOENT" });
+      }
       return text;
     },
   };

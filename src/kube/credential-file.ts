@@ -1,6 +1,7 @@
 /** A file with a token or certificate that somebody else rotates. */
 import type { ConfigHost } from "./cluster-config.ts";
 import { ConfigError } from "./errors.ts";
+import { fileReason } from "./file-reason.ts";
 
 /**
  * Reads a credential anew each time it is asked for: a read costs 20 µs, and a token that is a minute old may be refused.
@@ -27,10 +28,13 @@ export class CredentialFile {
       return text;
     } catch (error) {
       if (this.#last !== undefined) return this.#last;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfigError("Unreadable", `cannot read the ${this.#what} ${this.#path}: ${reason}`, {
-        cause: error,
-      });
+      throw new ConfigError(
+        "Unreadable",
+        `cannot read the ${this.#what} ${this.#path}: ${fileReason(error)}`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 }

@@ -4,6 +4,7 @@ import { load, YAMLException } from "js-yaml";
 import type { ClusterConfig, ConfigHost, Credentials } from "./cluster-config.ts";
 import { CredentialFile } from "./credential-file.ts";
 import { ConfigError } from "./errors.ts";
+import { fileReason } from "./file-reason.ts";
 
 /**
  * The configuration of one context (default: `current-context`).
@@ -169,10 +170,9 @@ class KubeconfigFile {
     try {
       return this.#host.readFile(this.path);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       throw new ConfigError(
         "Unreadable",
-        `cannot read kubeconfig ${this.path}: ${reason}; check --kubeconfig and the file's permissions`,
+        `cannot read kubeconfig ${this.path}: ${fileReason(error)}; check --kubeconfig and the file's permissions`,
         { cause: error },
       );
     }
