@@ -15,6 +15,7 @@ import { run } from "./run.ts";
 import type { Verb } from "./verb.ts";
 import { version } from "./version.ts";
 
+export { faultText } from "./fault.ts";
 export { type Io, processIo } from "./io.ts";
 
 const PROGRAM = "kg";

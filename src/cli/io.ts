@@ -1,7 +1,7 @@
 /** What a verb needs of the world, so that tests can give it another one. */
 import { open } from "node:fs/promises";
 import { hostname } from "node:os";
-import { InputError } from "./errors.ts";
+import { EXIT, InputError } from "./errors.ts";
 
 export interface Io {
   readonly stdout: (text: string) => void;
@@ -15,21 +15,46 @@ export interface Io {
   readonly hostname: () => string;
 }
 
-/** The Io of a program that runs in a terminal or container. */
-export function processIo(): Io {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
+/** The part of `process` that is used. */
+export interface Streams {
+  readonly stdin: AsyncIterable<Buffer>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  exitCode?: number | string | null | undefined;
+}
+
+interface Output {
+  write(text: string): unknown;
+  on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
+}
+
+/**
+ * The Io of a program that runs in a terminal or container. When the output cannot be written (a full disk), standard error says so once,
+ * and `exitCode` of the streams becomes 1; nothing is thrown, because an agent has more to do than to write its log.
+ */
+export function processIo(streams: Streams = process): Io {
+  const { stdin, stdout, stderr } = streams;
+  stdout.on("error", outputLoss(streams));
+  // Nobody is left to tell.
+  stderr.on("error", () => {});
   return {
-    stdout: (text) => void process.stdout.write(text),
-    stderr: (text) => void process.stderr.write(text),
+    stdout: (text) => void stdout.write(text),
+    stderr: (text) => void stderr.write(text),
     read: (path, limit) =>
-      path === "-" ? collect("standard input", process.stdin, limit) : readFile(path, limit),
+      path === "-" ? readStream("standard input", stdin, limit) : readFile(path, limit),
     hostname,
   };
 }
 
 /** `kg plan … | head` closes the pipe early: the reader has what it wanted. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+function outputLoss(streams: Streams): (error: NodeJS.ErrnoException) => void {
+  let isSaid = false;
+  return (error) => {
+    if (error.code === "EPIPE") return;
+    streams.exitCode = EXIT.failed;
+    if (!isSaid) streams.stderr.write(`kg: cannot write to standard output: ${reason(error)}\n`);
+    isSaid = true;
+  };
 }
 
 async function readFile(path: string, limit: number): Promise<string> {
@@ -37,9 +62,21 @@ async function readFile(path: string, limit: number): Promise<string> {
     await using file = await open(path, "r");
     return await collect(path, file.createReadStream({ autoClose: false }), limit);
   } catch (cause) {
-    if (cause instanceof InputError) throw cause;
-    throw new InputError(`cannot read ${path}: ${reason(cause)}`, { cause });
+    throw readError(path, cause);
   }
+}
+
+async function readStream(name: string, chunks: AsyncIterable<Buffer>, limit: number): Promise<string> {
+  try {
+    return await collect(name, chunks, limit);
+  } catch (cause) {
+    throw readError(name, cause);
+  }
+}
+
+function readError(name: string, cause: unknown): InputError {
+  if (cause instanceof InputError) return cause;
+  return new InputError(`cannot read ${name}: ${reason(cause)}`, { cause });
 }
 
 async function collect(name: string, chunks: AsyncIterable<Buffer>, limit: number): Promise<string> {
@@ -53,10 +90,17 @@ async function collect(name: string, chunks: AsyncIterable<Buffer>, limit: numbe
   return Buffer.concat(parts).toString("utf8");
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "a part of the path is no folder",
+  EACCES: "permission denied",
+  EISDIR: "it is a folder",
+  ENOSPC: "no space left on device",
+  EBADF: "it is closed",
+};
+
 function reason(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (code === "ENOENT") return "no such file";
-  if (code === "EACCES") return "permission denied";
-  if (code === "EISDIR") return "it is a folder";
-  return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause ? String(cause.code) : "";
+  return REASONS[code] ?? cause.message;
 }

@@ -22,11 +22,16 @@ const PEER_GROUP = "kilo.squat.ai/";
 export async function loadObjects(files: readonly string[], io: Io): Promise<Objects> {
   const documents: Document[] = [];
   for (const file of files) {
-    const name = file === "-" ? "standard input" : file;
-    documents.push(...readDocuments(name, await io.read(file, MOST_BYTES)));
+    documents.push(...readDocuments(sourceName(file), await io.read(file, MOST_BYTES)));
   }
-  if (documents.length === 0) throw new InputError(`cannot use ${files.join(", ")}: no objects in it`);
+  if (documents.length === 0)
+    throw new InputError(`cannot use ${files.map(sourceName).join(", ")}: no objects in it`);
   return sortIntoKinds(documents);
+}
+
+/** How messages call a file. */
+export function sourceName(file: string): string {
+  return file === "-" ? "standard input" : file;
 }
 
 function sortIntoKinds(documents: readonly Document[]): Objects {
