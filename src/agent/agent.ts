@@ -1,8 +1,7 @@
 /** The agent: wires what may call for a pass to the loop, and what a pass found to log, metrics, readiness and the own Node. */
 import type { Change } from "../kube/index.ts";
-import type { NodeObject, Plan } from "../mesh/index.ts";
+import { lastSeenOf, type NodeObject, type Plan } from "../mesh/index.ts";
 import { createWarnOnce, type WarnOnce } from "../telemetry/index.ts";
-import { lastSeenOf } from "./check-ins.ts";
 import { DeviceWatch } from "./device-watch.ts";
 import { Health } from "./health.ts";
 import { createLoop, type Loop } from "./loop.ts";

@@ -1,6 +1,13 @@
 /** Check-ins of other nodes: every 30 s from everybody. They say that a node lives, and change nothing else. */
 import type { Change } from "../kube/index.ts";
-import { AGENT_ANNOTATION, ANNOTATIONS, FRESH_SECONDS, hasOurAgent, type NodeObject } from "../mesh/index.ts";
+import {
+  AGENT_ANNOTATION,
+  ANNOTATIONS,
+  FRESH_SECONDS,
+  hasOurAgent,
+  lastSeenOf,
+  type NodeObject,
+} from "../mesh/index.ts";
 
 /**
  * Whether a Node only checked in while it counted as alive: then there is nothing to do, and in a large mesh that is nearly everything
@@ -19,12 +26,6 @@ export function countFresh(nodes: Iterable<NodeObject>, at: number): number {
   let count = 0;
   for (const node of nodes) if (at - lastSeenOf(node) < FRESH_SECONDS) count += 1;
   return count;
-}
-
-/** The `last-seen` of a node in Unix seconds; 0 for none. */
-export function lastSeenOf(node: NodeObject | undefined): number {
-  const text = node?.metadata.annotations?.[ANNOTATIONS.lastSeen] ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 /** Everything but the check-in, as text. */

@@ -12,7 +12,7 @@ export * from "./changes/apply.ts";
 export * from "./changes/diff.ts";
 export { routeKey, ruleKey } from "./changes/identity.ts";
 export * from "./changes/standing.ts";
-export { ANNOTATIONS, annotationsOf } from "./facts/annotations.ts";
+export { ANNOTATIONS, annotationsOf, lastSeenOf } from "./facts/annotations.ts";
 export * from "./facts/discover-addresses.ts";
 export type { DiscoveredEndpoint } from "./facts/discovered-endpoints.ts";
 export { FRESH_SECONDS } from "./facts/freshness.ts";

@@ -1,5 +1,5 @@
 /** The time of a plan: given, or the newest sign of life in the input. */
-import { ANNOTATION_PREFIX, type NodeObject } from "../../mesh/index.ts";
+import { lastSeenOf, type NodeObject } from "../../mesh/index.ts";
 import { UsageError } from "../errors.ts";
 
 /** `--now` as Unix seconds or RFC 3339. @throws UsageError for anything else */
@@ -15,6 +15,5 @@ export function readNow(text: string): number {
 
 /** The newest `last-seen` of all nodes in Unix seconds; 0 when there is none. */
 export function newestLastSeen(nodes: readonly NodeObject[]): number {
-  const seen = nodes.map(({ metadata }) => metadata.annotations?.[`${ANNOTATION_PREFIX}last-seen`] ?? "");
-  return Math.max(0, ...seen.filter((text) => /^\d{1,12}$/.test(text)).map(Number));
+  return nodes.map(lastSeenOf).reduce((newest, seen) => Math.max(newest, seen), 0);
 }

@@ -36,8 +36,13 @@ export function annotationsOf(node: NodeObject): Readonly<Record<string, string>
 }
 
 /** Unix seconds in decimal; 0 for anything else, as Kilo reads it. */
-export function readUnixSeconds(text: string | undefined): number {
+function readUnixSeconds(text: string | undefined): number {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+/** The `last-seen` of a node in Unix seconds; 0 for none. */
+export function lastSeenOf(node: NodeObject | undefined): number {
+  return node === undefined ? 0 : readUnixSeconds(annotationsOf(node)[ANNOTATIONS.lastSeen]);
 }
 
 /** Whole seconds, 0..65535. */

@@ -14,11 +14,11 @@ import { nodeProblem, type Problem, type ProblemReason } from "../problems.ts";
 import {
   ANNOTATIONS,
   annotationsOf,
+  lastSeenOf,
   readBareAddress,
   readGranularity,
   readKeepalive,
   readPrefixList,
-  readUnixSeconds,
   saysNo,
   saysNone,
 } from "./annotations.ts";
@@ -88,7 +88,7 @@ class NodeReader {
       internalIPs: internalIP === undefined ? [] : [internalIP],
       publicKey: this.#publicKey(),
       podCIDRs: this.#podCIDRs(),
-      lastSeen: readUnixSeconds(annotations[ANNOTATIONS.lastSeen]),
+      lastSeen: lastSeenOf(this.#node),
       leader: this.#leader(),
       persistentKeepalive: this.#keepalive(),
       discoveredEndpoints: this.#discoveredEndpoints(),
