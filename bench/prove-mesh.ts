@@ -5,24 +5,27 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { AGENT_200, AGENT_200_CLAIMS, measureAgent200 } from "./claims/agent-200.ts";
 import { check, type Verdict } from "./claims/claim.ts";
-import { describeMachine } from "./claims/machine.ts";
+import { describeMachine, type Machine } from "./claims/machine.ts";
 import { RUNNING_MESH_CLAIMS } from "./claims/running-mesh.ts";
 import { START_CLAIMS } from "./claims/start.ts";
 
 const RESULTS = "bench/results";
 
 async function main(): Promise<number> {
+  const machine = describeMachine();
+  const { cpu, cores, load, node } = machine;
+  console.log(`on ${cpu}, ${cores} cores, load ${load} before, Node.js ${node}`);
   const verdicts: Verdict[] = [];
   for (const claim of [...AGENT_200_CLAIMS, ...START_CLAIMS, ...RUNNING_MESH_CLAIMS]) {
     const verdict = await check(claim);
     console.log(verdict.line);
     verdicts.push(verdict);
   }
-  if (process.env.RECORD === "1") record(verdicts);
+  if (process.env.RECORD === "1") record(machine, verdicts);
   return verdicts.some(({ fatal }) => fatal) ? 1 : 0;
 }
 
-function record(verdicts: readonly Verdict[]): void {
+function record(machine: Machine, verdicts: readonly Verdict[]): void {
   const results = verdicts.map(({ claim, measured, goal, unit, holds }) => ({
     claim,
     measured,
@@ -31,11 +34,7 @@ function record(verdicts: readonly Verdict[]): void {
     holds,
   }));
   mkdirSync(RESULTS, { recursive: true });
-  const text = JSON.stringify(
-    { date: new Date().toISOString(), machine: describeMachine(), results },
-    undefined,
-    2,
-  );
+  const text = JSON.stringify({ date: new Date().toISOString(), machine, results }, undefined, 2);
   writeFileSync(`${RESULTS}/mesh.json`, `${text}\n`);
 }
 
