@@ -153,3 +153,21 @@ test("a listener that ends the subscription hears no more of the same datagrams"
   port.emit(kernelMessage({ type: 16 }), kernelMessage({ type: 16 }), -constants.errno.ENOBUFS);
   assert.equal(heard, 1);
 });
+
+test("an overrun is told when the queue is empty: until then the kernel drops events without a word", () => {
+  const port = new FakePort();
+  const told: string[] = [];
+  subscribe({
+    protocol: NETLINK_ROUTE,
+    groups: [1],
+    port,
+    onMessage: () => told.push("event"),
+    onOverrun: () => told.push("overrun"),
+  });
+  const more = Array.from({ length: 5_000 }, () => kernelMessage({ type: 24 }));
+  port.emit(-constants.errno.ENOBUFS, ...more);
+  assert.equal(told.includes("overrun"), false, "others may run before all is read");
+  port.emit();
+  assert.equal(told.filter((what) => what === "event").length, 5_000);
+  assert.deepEqual([told.indexOf("overrun"), told.lastIndexOf("overrun")], [5_000, 5_000]);
+});

@@ -230,6 +230,7 @@ export function subscribe(options: SubscriptionOptions): () => void {
   const groups = options.groups.reduce((mask, group) => mask | (1 << (group - 1)), 0) >>> 0;
   const fd = openSocket(port, options.protocol, groups, options.receiveBuffer ?? EVENT_BUFFER);
   let open = true;
+  let lost = false;
   const result = port.poll(fd, () => drain());
   if (result < 0) {
     port.close(fd);
@@ -240,21 +241,26 @@ export function subscribe(options: SubscriptionOptions): () => void {
     open = false;
   };
 
-  /** Reads what is queued. After ENOBUFS what is still queued is told as well, and the overrun once, at the end. */
+  /**
+   * Reads what is queued. After ENOBUFS the kernel drops what comes, and does not say so again, until the queue is empty
+   * (NETLINK_S_CONGESTED): the overrun is told then, once, and whoever reads anew misses nothing.
+   */
   function drain(): void {
-    let lost = false;
     for (let read = 0; open && read < DRAIN_LIMIT; read++) {
       const length = port.recv(fd, buffer);
       if (length === -ENOBUFS || length === -EMSGSIZE) {
         lost = true;
         continue;
       }
-      if (length < 0) break;
+      if (length < 0) {
+        if (lost) options.onOverrun();
+        lost = false;
+        return;
+      }
       for (const message of readMessages(buffer.slice(0, length))) {
         if (open) options.onMessage(message);
       }
     }
-    if (lost && open) options.onOverrun();
   }
 }
 
