@@ -25,6 +25,20 @@ test("the twin fails where a test wants it to, and the rest is done", async () =
   assert.equal((await host.read()).routes.length, 9);
 });
 
+test("a device that cannot be configured leaves its new link down, and one that is up stays up", async () => {
+  const host = createMemoryHost();
+  const plan = { ...NO_CHANGES, mesh: MAKE_LINK, device: DEVICE_CHANGE };
+  host.failWhen((operation) => (operation === "change the device" ? new Error("refused") : undefined));
+  await host.apply(plan, signal);
+  await host.apply({ ...plan, mesh: { ...MAKE_LINK, create: false } }, signal);
+  assert.equal((await host.read()).mesh?.up, false);
+  host.failWhen(undefined);
+  await host.apply({ ...plan, mesh: { ...MAKE_LINK, create: false } }, signal);
+  host.failWhen((operation) => (operation === "change the device" ? new Error("refused") : undefined));
+  await host.apply({ ...NO_CHANGES, device: DEVICE_CHANGE }, signal);
+  assert.equal((await host.read()).mesh?.up, true);
+});
+
 test("the twin counts reads, applies that had something to do, and mutating calls", async () => {
   const host = createMemoryHost();
   await host.apply({ ...NO_CHANGES, mesh: MAKE_LINK, setRoutes: manyRoutes(10) }, signal);

@@ -217,14 +217,16 @@ class HostInMemory implements MemoryHost {
     }
     const link = mesh === undefined ? undefined : this.#findLink("mesh", failures);
     if (mesh !== undefined && link !== undefined) this.#prepareLink("mesh", link, mesh, failures);
+    let configured = true;
     if (device !== undefined && !isEmptyDeviceChange(device)) {
-      attempt(failures, "device", name, () =>
+      configured = attempt(failures, "device", name, () =>
         this.kernel.mutate("change the device", () => {
           this.device = applyDeviceChange(this.device ?? EMPTY_DEVICE, device);
         }),
       );
     }
-    if (mesh !== undefined && link !== undefined) this.#finishLink("mesh", link, mesh, failures);
+    if (mesh === undefined || link === undefined) return;
+    this.#finishLink("mesh", link, configured ? mesh : { ...mesh, up: undefined }, failures);
   }
 
   #changeLink(role: "tunnel", change: LinkChange, failures: ApplyFailure[]): void {

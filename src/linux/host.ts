@@ -164,7 +164,10 @@ class Host implements HostDriver {
     this.#socket.close();
   }
 
-  /** Link, then device, then up: nothing is sent through a device that has no keys yet. */
+  /**
+   * Link, then device, then up: nothing is sent through a device that has no keys yet. One that could not be configured is not set up; a link
+   * that is up already stays as it is.
+   */
   async #applyMesh(changes: HostChanges, failures: ApplyFailure[], signal: AbortSignal): Promise<void> {
     const { mesh, device } = changes;
     const name = this.#links.nameOf("mesh") ?? "mesh";
@@ -179,13 +182,14 @@ class Host implements HostDriver {
       if (job.change.create) job.expect(link);
       prepareLink(job, link);
     }
+    let configured = true;
     if (device !== undefined && !isEmptyDeviceChange(device)) {
-      await this.#attempt(failures, "device", name, signal, async () => {
+      configured = await this.#attempt(failures, "device", name, signal, async () => {
         await this.#device.apply(device, signal);
         this.#driverCalls++;
       });
     }
-    if (job !== undefined && link !== undefined) finishLink(job, link);
+    if (job !== undefined && link !== undefined) finishLink(configured ? job : withoutUp(job), link);
   }
 
   #applyTunnel(change: LinkChange, failures: ApplyFailure[]): void {
@@ -273,6 +277,10 @@ class Host implements HostDriver {
     });
     this.#stopFirewall = this.#firewall.watch(() => tell("firewall"));
   }
+}
+
+function withoutUp(job: LinkJob): LinkJob {
+  return { ...job, change: { ...job.change, up: undefined } };
 }
 
 function readMesh(

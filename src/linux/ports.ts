@@ -55,7 +55,7 @@ export interface HostDriver {
   /** What the host has of kg's. Nothing is changed by it. A firewall or CNI file that cannot be read counts as missing. */
   read(): Promise<HostState>;
   /**
-   * Does the changes in the order that `HostChanges` documents. One operation that fails does not keep the others from being done
+   * Does the changes in the order that `HostChanges` documents. A mesh link whose device could not be configured is not set up. One operation that fails does not keep the others from being done
    * (promise 4); what failed is returned. Throws only when `signal` is aborted. Changes without content send nothing at all.
    */
   apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]>;
