@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -136,11 +136,52 @@ test("an old subnet beside the ranges goes: pods would get addresses of another 
   });
 });
 
-for (const broken of ["", "{", "[]", "null", '{"plugins":{}}', '{"plugins":[{"type":"loopback"}]}']) {
-  test(`a file that cannot hold kg's values is unreadable and replaced whole: ${JSON.stringify(broken)}`, async () => {
+const UNREADABLE = ["", "{", "[]", "null"];
+
+for (const broken of UNREADABLE) {
+  test(`kg's own file that cannot be read is replaced whole: ${JSON.stringify(broken)}`, async () => {
     const written = await afterWrite(broken);
     assert.equal(written.name, "kilo");
   });
+}
+
+const CALICO = {
+  name: "k8s-pod-network",
+  cniVersion: "0.3.1",
+  plugins: [{ type: "calico", ipam: { type: "calico-ipam" } }, { type: "portmap" }],
+};
+const FOREIGN = [
+  JSON.stringify(CALICO),
+  JSON.stringify({ name: "cilium", plugins: [{ type: "cilium-cni" }] }),
+  JSON.stringify({ name: "single", type: "bridge", ipam: { type: "host-local" } }),
+  '{"plugins":{}}',
+];
+
+for (const foreign of FOREIGN) {
+  test(`another network's file at --cni-path is not destroyed: ${foreign.slice(0, 30)}`, async () => {
+    await refused("10-kilo.conflist", foreign, "CNI_FOREIGN");
+    await refused("10-calico.conflist", foreign, "CNI_FOREIGN");
+  });
+}
+
+for (const broken of UNREADABLE) {
+  test(`a file of another name that cannot be read is not destroyed: ${JSON.stringify(broken)}`, async () => {
+    await refused("05-cilium.conflist", broken, "CNI_FOREIGN");
+  });
+}
+
+/** Writing fails with what to do, and the file is what it was. */
+async function refused(name: string, content: string, code: string): Promise<void> {
+  const at = join(net, name);
+  mkdirSync(net, { recursive: true });
+  writeFileSync(at, content);
+  const file = createCniFile({ path: at });
+  assert.equal(await file.read(), undefined);
+  const message = /^cannot write CNI file .*give another --cni-path, or --cni=false/;
+  await assert.rejects(file.write(state), { code, message });
+  assert.equal(readFileSync(at, "utf8"), content);
+  assert.deepEqual(await file.remove(), []);
+  assert.equal(readFileSync(at, "utf8"), content);
 }
 
 test("dual stack: one range set a family", async () => {

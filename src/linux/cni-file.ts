@@ -1,5 +1,6 @@
 /** kg's part of the CNI configuration: the ranges of host-local and the MTU of pods' links (kilo.md §8). */
 import { readFile, rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { type Prefix, parsePrefix } from "../ip/index.ts";
 import type { CniState } from "../mesh/index.ts";
 import { replaceFile } from "./cni-file-replace.ts";
@@ -8,13 +9,17 @@ import type { CniFile } from "./ports.ts";
 /** Where kubelets look, under the name that Kilo gives it. */
 export const CNI_FILE = "/etc/cni/net.d/10-kilo.conflist";
 
-/** The file cannot be read or written. Code `CNI_IO`. */
+/**
+ * - `CNI_IO`: the file cannot be read or written
+ * - `CNI_FOREIGN`: the file is another network's, or one that nobody can read; it is left as it is
+ */
 export class CniFileError extends Error {
-  readonly code = "CNI_IO";
+  readonly code: "CNI_IO" | "CNI_FOREIGN";
 
-  constructor(message: string, cause: unknown) {
-    super(message, { cause });
+  constructor(code: CniFileError["code"], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "CniFileError";
+    this.code = code;
   }
 }
 
@@ -27,8 +32,9 @@ export interface CniFileOptions {
  * The file of this host. It is touched only by these calls (report K-66).
  *
  * A missing file is written whole. In an existing one only ranges and MTU of kg's own plugin change: the first whose ipam is host-local; other
- * plugins, foreign keys and their order stay, also when kg's own values were nonsense (report K-68). A file that is no JSON object with
- * such a plugin cannot hold kg's values: it is replaced by the whole one.
+ * plugins, foreign keys and their order stay, also when kg's own values were nonsense (report K-68). A file
+ * without such a plugin is another network's (Calico's, Cilium's) and is never written: `CNI_FOREIGN` says what to do. A file that is no JSON
+ * object is replaced by the whole one if it has the name that kg itself gives (a write of an older agent that was cut short), else it is left too.
  */
 export function createCniFile(options: CniFileOptions = {}): CniFile {
   const path = options.path ?? CNI_FILE;
@@ -40,11 +46,11 @@ export function createCniFile(options: CniFileOptions = {}): CniFile {
     },
     write: async (state) => {
       const text = await readText(path);
-      const wanted = render(parse(text), state);
-      if (text === wanted) return false;
-      const plugin = ownPlugin(parse(text));
+      const existing = parse(text);
+      if (text !== undefined) refuseForeign(path, existing);
+      const plugin = ownPlugin(existing);
       if (plugin !== undefined && sameState(readState(plugin), state)) return false;
-      await writeText(path, wanted);
+      await writeText(path, render(existing, state));
       return true;
     },
     remove: async () => {
@@ -93,6 +99,24 @@ function render(existing: unknown, state: CniState): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
+/** Throws when the file is not kg's to write. */
+function refuseForeign(path: string, existing: unknown): void {
+  if (ownPlugin(existing) !== undefined) return;
+  const advice = "give another --cni-path, or --cni=false to leave the pods' network to others";
+  if (isObject(existing)) {
+    const whose = typeof existing.name === "string" ? `network "${existing.name}"` : "another network";
+    throw new CniFileError(
+      "CNI_FOREIGN",
+      `cannot write CNI file ${path}: it is that of ${whose}, without a plugin whose addresses come from host-local; ${advice}`,
+    );
+  }
+  if (basename(path) === basename(CNI_FILE)) return;
+  throw new CniFileError(
+    "CNI_FOREIGN",
+    `cannot write CNI file ${path}: it is there and is no JSON object; remove it, or ${advice}`,
+  );
+}
+
 /** The first plugin whose addresses come from host-local. */
 function ownPlugin(config: unknown): JsonObject | undefined {
   const plugins = isObject(config) ? config.plugins : undefined;
@@ -132,7 +156,7 @@ async function readText(path: string): Promise<string | undefined> {
     return await readFile(path, "utf8");
   } catch (cause) {
     if (isObject(cause) && cause.code === "ENOENT") return undefined;
-    throw new CniFileError(`cannot read CNI file ${path}: ${reason(cause)}`, cause);
+    throw new CniFileError("CNI_IO", `cannot read CNI file ${path}: ${reason(cause)}`, cause);
   }
 }
 
@@ -140,7 +164,7 @@ async function writeText(path: string, content: string): Promise<void> {
   try {
     await replaceFile(path, content, 0o644);
   } catch (cause) {
-    throw new CniFileError(`cannot write CNI file ${path}: ${reason(cause)}`, cause);
+    throw new CniFileError("CNI_IO", `cannot write CNI file ${path}: ${reason(cause)}`, cause);
   }
 }
 
@@ -148,7 +172,7 @@ async function removeFile(path: string): Promise<void> {
   try {
     await rm(path);
   } catch (cause) {
-    throw new CniFileError(`cannot remove CNI file ${path}: ${reason(cause)}`, cause);
+    throw new CniFileError("CNI_IO", `cannot remove CNI file ${path}: ${reason(cause)}`, cause);
   }
 }
 
