@@ -59,6 +59,12 @@ export interface WatchGap {
   readonly listedAt: number;
 }
 
+/**
+ * What the own watch heard: by node name, when its `last-seen` was last heard to change, in Unix seconds of this host's clock. Not when it
+ * was first listed: that says nothing of the present.
+ */
+export type CheckIns = ReadonlyMap<string, number>;
+
 export interface PlanInput {
   readonly hostname: string;
   /** Unix seconds. */
@@ -73,6 +79,11 @@ export interface PlanInput {
    * becomes stale, and nobody who was stale comes back. @default now
    */
   readonly heardAt?: number | undefined;
+  /**
+   * When all agents are ours a node is fresh by when it was heard to check in, so that a wrong clock empties nobody's mesh (report S-13).
+   * Kilo's agents compare clocks, and a mixed mesh does too. @default nothing was heard, clocks are compared
+   */
+  readonly checkIns?: CheckIns | undefined;
   readonly resolve: Resolve;
 }
 

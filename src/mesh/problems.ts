@@ -7,7 +7,10 @@
 export const PROBLEM_REASONS = {
   "address-ignored": "An annotation names an address that no other host can reach; it is not used (K-24).",
   "annotation-invalid": "An annotation cannot be read; it is not used.",
-  "clock-ahead": "A node's last-seen lies in the future: one of the two clocks is wrong.",
+  "clock-ahead":
+    "A clock is a minute or more ahead: a node's of this host's, or this host's of most others' (S-13).",
+  "clock-behind":
+    "A clock is a minute or more behind: a node's this host's, or this host's most others' (S-13).",
   "default-route-refused":
     "A prefix of length 0 gets no route and no firewall entry: it would swallow the tunnels' own packets.",
   "duplicate-key": "Two owners have the same public key; the one named last here is left out (R-05, B33).",

@@ -47,3 +47,10 @@ test("whose mesh: a roll-back to Kilo undoes the mark, because it writes last-se
   const annotations = { ...first.metadata.annotations, "kilo.squat.ai/last-seen": String(NOW + 30) };
   assert.equal(meshMode([{ ...first, metadata: { ...first.metadata, annotations } }, ...others]), "kilo");
 });
+
+test("after a gap, a clock set back by an hour does not keep the gap open for an hour", () => {
+  const gap = { gapStart: NOW, listedAt: NOW + 90 };
+  assert.equal(isFresh(NOW - 30, { at: NOW + 90, gap }), true);
+  assert.equal(isFresh(NOW - 3630, { at: NOW + 90 - 3600, gap }), false);
+  assert.equal(isFresh(NOW - 30, { at: NOW + 89, gap }), true, "put right by a second, it ends no gap");
+});

@@ -1,12 +1,12 @@
 /** All objects read: who takes part, who does not, and why. */
 import type { PlanInput } from "../options.ts";
 import { nodeProblem, type Problem } from "../problems.ts";
+import { clockProblems } from "./clocks.ts";
 import type { FreshnessView } from "./freshness.ts";
 import { type Mode, meshMode } from "./mode.ts";
 import { type NodeFacts, nodeFacts } from "./node.ts";
 import { type PeerFacts, peerFacts } from "./peer.ts";
 import {
-  clockProblem,
   isReadyNode,
   isReadyPeer,
   type ReadyNode,
@@ -30,7 +30,7 @@ export interface MeshFacts {
 export function readMesh(input: PlanInput): MeshFacts {
   const mode = meshMode(input.nodes);
   const context = { mode, topologyLabel: input.options.topologyLabel };
-  const view = freshnessView(input);
+  const view = freshnessView(input, mode);
   const nodes = input.nodes.map((object) => nodeFacts(object, context));
   const peers = input.peers.map(peerFacts);
 
@@ -44,7 +44,7 @@ export function readMesh(input: PlanInput): MeshFacts {
     ...[...nodes, ...peers].flatMap((read) => read.problems),
     ...allNodes.map((node) => whyNotReady(node, view)),
     ...allPeers.map(whyPeerNotReady),
-    ...ready.map((node) => clockProblem(node, input.now)),
+    ...clockProblems(allNodes, input),
     ...ready.map((node) => granularityProblem(node, mode, input)),
   ];
   return {
@@ -57,8 +57,9 @@ export function readMesh(input: PlanInput): MeshFacts {
   };
 }
 
-function freshnessView({ now, heardAt, gap }: PlanInput): FreshnessView {
-  return { at: Math.min(now, heardAt ?? now), gap };
+function freshnessView({ now, heardAt, gap, checkIns }: PlanInput, mode: Mode): FreshnessView {
+  const at = Math.min(now, heardAt ?? now);
+  return { at, gap, checkIns: mode === "kilomesh" ? checkIns : undefined };
 }
 
 /** Its segments are numbered otherwise, so no tunnel to it could work. Kilo's fork does not look at announcements. */

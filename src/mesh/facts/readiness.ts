@@ -1,7 +1,7 @@
 /** Which nodes and Peers take part, and why the others do not (kilo.md §2.4). */
 import { nodeProblem, type Problem, peerProblem } from "../problems.ts";
 import { ANNOTATIONS } from "./annotations.ts";
-import { FRESH_SECONDS, type FreshnessView, isClockAhead, isFresh } from "./freshness.ts";
+import { checkedInAt, FRESH_SECONDS, type FreshnessView, isFresh } from "./freshness.ts";
 import type { NodeFacts } from "./node.ts";
 import type { PeerFacts } from "./peer.ts";
 
@@ -30,7 +30,7 @@ export function whyNotReady(node: NodeFacts, view: FreshnessView): Problem | und
       `no usable endpoint in annotation ${ANNOTATIONS.endpoint}`,
     );
   }
-  if (!isFresh(node.lastSeen, view)) {
+  if (!isFresh(checkedInAt(node, view), view)) {
     // Moments, not ages: a problem that lasts keeps its words.
     const when = node.lastSeen === 0 ? "never" : timeText(node.lastSeen);
     return nodeProblem(
@@ -45,13 +45,6 @@ export function whyNotReady(node: NodeFacts, view: FreshnessView): Problem | und
 /** Whether a node takes part. */
 export function isReadyNode(node: NodeFacts, view: FreshnessView): node is ReadyNode {
   return whyNotReady(node, view) === undefined;
-}
-
-/** What is odd about a node that takes part. */
-export function clockProblem(node: NodeFacts, now: number): Problem | undefined {
-  if (!isClockAhead(node.lastSeen, now)) return undefined;
-  const message = `last check-in lies more than ${FRESH_SECONDS} s in the future by this host's clock`;
-  return nodeProblem(node.name, "clock-ahead", message);
 }
 
 /** The first reason for which a Peer takes no part; undefined when it does. */
