@@ -27,8 +27,9 @@ const NODE_INFO = {
 /**
  * A Node: host name and region labels, pod CIDR, and its addresses. The internal one is the private address, or the public one where there is
  * no other.
+ * @param now RFC 3339, when the kubelet would have looked
  */
-export function nodeObject(host: PlacedHost, role: NodeRole): ApiObject {
+export function nodeObject(host: PlacedHost, role: NodeRole, now: string): ApiObject {
   const internal = host.privateAddress?.split("/")[0];
   const addresses = [
     { type: "InternalIP", address: internal ?? host.publicAddress },
@@ -52,19 +53,46 @@ export function nodeObject(host: PlacedHost, role: NodeRole): ApiObject {
     status: {
       addresses,
       nodeInfo: NODE_INFO,
-      conditions: [
-        { type: "Ready", status: "True", reason: "KubeletReady", message: "the lab's host is up" },
-      ],
+      conditions: CONDITIONS.map((condition) => ({
+        ...condition,
+        lastHeartbeatTime: now,
+        lastTransitionTime: now,
+      })),
     },
   };
 }
 
+/** The conditions of a node that is well, with a kubelet's words for the reasons. */
+const CONDITIONS = [
+  { type: "MemoryPressure", status: "False", reason: "KubeletHasSufficientMemory" },
+  { type: "DiskPressure", status: "False", reason: "KubeletHasNoDiskPressure" },
+  { type: "PIDPressure", status: "False", reason: "KubeletHasSufficientPID" },
+  { type: "Ready", status: "True", reason: "KubeletReady" },
+].map((condition) => ({ ...condition, message: "the lab has no kubelet; its host is up" }));
+
+/** Seconds after which Kubernetes holds a node for dead that does not renew: a kubelet's default. */
+const LEASE_SECONDS = 40;
+
+/**
+ * The lease with which a kubelet shows that its node is alive; `kubectl describe node` asks for it. It belongs into the namespace
+ * `kube-node-lease`.
+ * @param now RFC 3339 with microseconds
+ */
+export function leaseObject(node: string, now: string): ApiObject {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: node, namespace: "kube-node-lease" },
+    spec: { holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: now },
+  };
+}
+
 /** A Peer without endpoint: it calls the mesh, never the other way round. */
-export function peerObject(host: PlacedHost, role: PeerRole, publicKey: string): ApiObject {
+export function peerObject(name: string, role: PeerRole, publicKey: string): ApiObject {
   return {
     apiVersion: "kilo.squat.ai/v1alpha1",
     kind: "Peer",
-    metadata: { name: host.name },
+    metadata: { name },
     spec: { allowedIPs: [...role.allowedIPs], publicKey, persistentKeepalive: role.persistentKeepalive ?? 0 },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient } from "./api-client.ts";
 import { type Certificates, type KeyPair, makeCertificates } from "./apiserver/certificates.ts";
-import { type ApiObject, nodeObject, peerObject } from "./cluster-objects.ts";
+import { type ApiObject, leaseObject, nodeObject, peerObject } from "./cluster-objects.ts";
 import type { Daemon } from "./daemon.ts";
 import { LabError } from "./errors.ts";
 import { KUBECONFIG, type LabHost } from "./host.ts";
@@ -20,6 +20,8 @@ export interface ControlPlaneOptions {
   readonly underlay: Underlay;
   readonly state: StateFolder;
   readonly program: string;
+  /** Ends the start. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What the hidden verb `lab apiserver` reads from its file. */
@@ -34,6 +36,7 @@ export interface ApiServerSettings {
 }
 
 const NODES = "/api/v1/nodes";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const PEERS = "/apis/kilo.squat.ai/v1alpha1/peers";
 
 /** Milliseconds that the API server may take to answer for the first time; it takes some 200. */
@@ -66,7 +69,7 @@ export class ControlPlane {
 
   /** Starts the server, and makes the Node and Peer objects of all hosts. */
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { host, hosts, state, program } = options;
+    const { host, hosts, state, program, signal } = options;
     const address = host.placed.publicAddress;
     if (address === undefined)
       throw new LabError("scenario", `cannot start the API server on ${host.name}: no public address`);
@@ -83,11 +86,14 @@ export class ControlPlane {
     const settings: ApiServerSettings = { address, port: ControlPlane.PORT, socketPath, ca, server };
     const file = state.write("apiserver.json", JSON.stringify(settings));
     const daemon = await host.startDaemon("apiserver", [process.execPath, program, "apiserver", file]);
-    const relay = await startRelay({ host: "127.0.0.1", port: 0 }, { path: socketPath });
 
     const admin = clientKey(certificates, "admin");
     const api = new ApiClient({ socketPath, ca, ...admin });
-    await waitUntilReady(api, socketPath, daemon);
+    await waitUntilReady(api, socketPath, daemon, signal);
+    const peerKeys = await createObjects(api, hosts);
+    signal?.throwIfAborted();
+    // Last of what can fail: a relay that nobody closes would keep the lab's process.
+    const relay = await startRelay({ host: "127.0.0.1", port: 0 }, { path: socketPath });
     const kubeconfig = state.write(
       "kubeconfig",
       kubeconfigText(`https://127.0.0.1:${relay.port}`, ca, admin),
@@ -102,7 +108,6 @@ export class ControlPlane {
         mode: 0o600,
       });
     }
-    const peerKeys = await createObjects(api, hosts);
     return new ControlPlane(api, kubeconfig, daemon, relay, peerKeys);
   }
 
@@ -128,6 +133,18 @@ export class ControlPlane {
     await this.api.expect("PATCH", `${NODES}/${name}`, patch, "application/merge-patch+json");
   }
 
+  /** Renews the leases of nodes, as their kubelets would every 10 s; a lab by itself does not. */
+  async renewLeases(nodes: readonly string[]): Promise<void> {
+    const patch = { spec: { renewTime: microTime() } };
+    for (const node of nodes)
+      await this.api.expect("PATCH", `${LEASES}/${node}`, patch, "application/merge-patch+json");
+  }
+
+  /** Resolves with the server's status when it has ended. Its objects were in memory: they are gone then. */
+  get ended(): Promise<number> {
+    return this.#daemon.ended;
+  }
+
   /** The server stops answering, connections stay open: a hung API server. Gives the function that heals it. */
   freeze(): () => void {
     this.#daemon.signal("SIGSTOP");
@@ -145,7 +162,12 @@ export class ControlPlane {
   }
 }
 
-async function waitUntilReady(api: ApiClient, socketPath: string, daemon: Daemon): Promise<void> {
+async function waitUntilReady(
+  api: ApiClient,
+  socketPath: string,
+  daemon: Daemon,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT;
   for (;;) {
     if (existsSync(socketPath)) {
@@ -158,7 +180,7 @@ async function waitUntilReady(api: ApiClient, socketPath: string, daemon: Daemon
         `cannot start the API server: ${daemon.running ? "not ready" : "it ended"}\n${daemon.tail()}`,
       );
     }
-    await sleep(10);
+    await sleep(10, undefined, { signal });
   }
 }
 
@@ -169,14 +191,22 @@ async function createObjects(
   const peerKeys = new Map<string, string>();
   for (const { placed } of hosts) {
     const role = placed.spec.role;
-    if (role?.kind === "node") await api.expect("POST", NODES, nodeObject(placed, role));
+    if (role?.kind === "node") {
+      await api.expect("POST", NODES, nodeObject(placed, role, new Date().toISOString()));
+      await api.expect("POST", LEASES, leaseObject(placed.name, microTime()));
+    }
     if (role?.kind === "peer") {
       const pair = generateKeyPair();
       peerKeys.set(placed.name, pair.privateKey);
-      await api.expect("POST", PEERS, peerObject(placed, role, pair.publicKey));
+      await api.expect("POST", PEERS, peerObject(placed.name, role, pair.publicKey));
     }
   }
   return peerKeys;
+}
+
+/** Now, as leases have it: RFC 3339 with six decimals (Kubernetes, MicroTime). */
+function microTime(): string {
+  return new Date().toISOString().replace("Z", "000Z");
 }
 
 /** A kubelet's user name (Kubernetes, node authorization). */

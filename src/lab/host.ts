@@ -35,6 +35,8 @@ export class LabHost {
   #prober: Prober | undefined;
   #kg: Daemon | undefined;
   #kgOptions: KgOptions = {};
+  /** Whether it runs, or would if nothing had gone wrong. */
+  #kgWanted = false;
 
   constructor(placed: PlacedHost, context: HostContext) {
     this.name = placed.name;
@@ -45,6 +47,16 @@ export class LabHost {
   /** The host's namespaces, of its present boot. */
   get site(): Site {
     return this.#context.underlay.namespace(this.name);
+  }
+
+  /** Whether its present boot goes on. */
+  get alive(): boolean {
+    return this.#context.underlay.namespace(this.name).alive;
+  }
+
+  /** Resolves when its present boot has ended: a reboot, a power cut, its PID 1 killed by somebody. */
+  get down(): Promise<void> {
+    return this.#context.underlay.namespace(this.name).ended;
   }
 
   /** The address that others of its place use; the public one where there is no other. */
@@ -100,13 +112,24 @@ export class LabHost {
   async startKg(options: KgOptions = this.#kgOptions): Promise<Daemon> {
     if (this.#kg?.running) throw new LabError("process", `cannot start kg on ${this.name}: it runs already`);
     this.#kgOptions = options;
-    const flags = [`--kubeconfig=${KUBECONFIG}`, `--hostname=${this.name}`, ...(options.flags ?? [])];
-    this.#kg = await this.startDaemon("kg", [...this.#context.kg, ...flags], options.environment);
+    this.#kgWanted = true;
+    this.#kg = await this.startDaemon("kg", [...this.#context.kg, ...this.kgFlags], options.environment);
     return this.#kg;
   }
 
-  /** Ends `kg` as a DaemonSet's update does (SIGTERM). */
+  /** Command line of `kg`, without flags. */
+  get kgCommand(): readonly string[] {
+    return this.#context.kg;
+  }
+
+  /** The flags with which `kg` was started last, or would be. */
+  get kgFlags(): readonly string[] {
+    return [`--kubeconfig=${KUBECONFIG}`, `--hostname=${this.name}`, ...(this.#kgOptions.flags ?? [])];
+  }
+
+  /** Ends `kg` as a DaemonSet's update does (SIGTERM). It stays ended, also over a reboot. */
   async stopKg(): Promise<void> {
+    this.#kgWanted = false;
     await this.#kg?.stop();
   }
 
@@ -159,15 +182,14 @@ export class LabHost {
   }
 
   /**
-   * A power cut: everything on the host ends at once; then it starts with the same cables and disk, runs `kg` if that ran before, and gets its pods
-   * again (as new ones: addresses may differ).
+   * A power cut: everything on the host ends at once, if it has not already; then it starts with the same cables and disk, runs `kg` unless that was
+   * stopped before, and gets its pods again (as new ones: addresses may differ).
    */
   async reboot(): Promise<void> {
     const names = [...this.#pods.keys()];
-    const hadKg = this.#kg?.running ?? false;
     this.#pods.clear();
     await this.#context.underlay.reboot(this.name);
-    if (hadKg) {
+    if (this.#kgWanted) {
       await this.#kg?.ended;
       await this.startKg();
     }

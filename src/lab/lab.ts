@@ -9,7 +9,7 @@ import { Faults } from "./faults.ts";
 import { LabHost } from "./host.ts";
 import type { PathEnd } from "./paths.ts";
 import type { Pod } from "./pod.ts";
-import { checkMachine } from "./preflight.ts";
+import { checkMachine, requireProgram } from "./preflight.ts";
 import type { Scenario } from "./scenario.ts";
 import { StateFolder } from "./state-folder.ts";
 import { PingStream } from "./stream.ts";
@@ -22,6 +22,8 @@ export interface LabOptions {
   readonly kg: readonly string[];
   /** Who serves WireGuard on external peers; `kernel` needs the module. @default "userspace" */
   readonly wireguard?: "userspace" | "kernel" | undefined;
+  /** Ends the start of the lab, which rejects then and leaves nothing; a lab that has started does not mind it. */
+  readonly signal?: AbortSignal | undefined;
   /** Hears what is being done, in a few words. */
   readonly report?: ((step: string) => void) | undefined;
 }
@@ -55,13 +57,16 @@ export class Lab {
    * @throws LabError, ScenarioError; nothing is left then
    */
   static async start(scenario: Scenario, options: LabOptions): Promise<Lab> {
-    checkMachine();
+    const { signal } = options;
+    checkMachine(options.wireguard ?? "userspace");
+    signal?.throwIfAborted();
     const state = StateFolder.create();
     let lab: Lab | undefined;
     try {
       lab = new Lab(scenario, options, state);
       options.report?.("network namespaces, cables and routers");
       await lab.underlay.build();
+      signal?.throwIfAborted();
       const host = lab.hosts.find((candidate) => candidate.placed.spec.role?.kind === "control-plane");
       if (host !== undefined) {
         options.report?.("API server with Node and Peer objects");
@@ -71,6 +76,7 @@ export class Lab {
           underlay: lab.underlay,
           state,
           program: options.program,
+          signal,
         });
       }
       return lab;
@@ -130,7 +136,8 @@ export class Lab {
   }
 
   /** Captures on the links of a namespace: a host's, a place's, or `internet`. */
-  capture(namespace: string, filter?: string, link?: string): Promise<Capture> {
+  async capture(namespace: string, filter?: string, link?: string): Promise<Capture> {
+    requireProgram("tcpdump", "capture packets");
     return Capture.start({
       site: this.underlay.namespace(namespace),
       filter,

@@ -11,6 +11,8 @@ export interface NamespaceOptions {
   readonly name: string;
   /** `path=value` below /proc/sys. */
   readonly sysctls: readonly string[];
+  /** File with `NAMESPACE_INIT`, for PID 1. */
+  readonly init: string;
   /** Folder that stands for the host's disk; its `etc-hosts` file and folders are mounted where a node has them. None: no disk of its own. */
   readonly disk?: string | undefined;
 }
@@ -23,10 +25,10 @@ export const DISK_FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * PID 1 of a namespace. Bash reaps adopted children by itself, also while it reads. It tells its process id as the lab sees it: /proc is still
+ * The script of PID 1 of a namespace; a file, so that `ps` shows which host it is and not all of this. Bash reaps adopted children by itself, also while it reads. It tells its process id as the lab sees it: /proc is still
  * the lab's own when it is read. /etc and /var/lib get overlays, so that mount points can be made without touching the machine's folders.
  */
-const INIT = `
+export const NAMESPACE_INIT = `
 read -r pid _ </proc/self/stat
 set -e
 name=$1 disk=$2; shift 2
@@ -67,20 +69,21 @@ export class Namespace {
    * never take notice of its end: the namespace would wait for it for ever.
    */
   readonly guests = new Set<ChildProcess>();
+  /** Resolves when it has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   readonly #holder: ChildProcess;
-  readonly #ended: Promise<void>;
 
   private constructor(name: string, pid: number, holder: ChildProcess) {
     this.name = name;
     this.pid = pid;
     this.#holder = holder;
-    this.#ended = hasEnded(holder) ? Promise.resolve() : once(holder, "exit").then(() => undefined);
+    this.ended = hasEnded(holder) ? Promise.resolve() : once(holder, "exit").then(() => undefined);
   }
 
   /** Starts a holder and waits until its namespace is set up. @throws LabError `namespace` with what the holder printed */
   static async create(options: NamespaceOptions): Promise<Namespace> {
     const unshare = ["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"];
-    const init = ["bash", "-c", INIT, "lab-init", options.name, options.disk ?? "", ...options.sysctls];
+    const init = ["bash", options.init, options.name, options.disk ?? "", ...options.sysctls];
     const holder = spawn("setpriv", ["--pdeathsig", "KILL", ...unshare, ...init], {
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
@@ -113,7 +116,7 @@ export class Namespace {
     this.#signalGuests("SIGCONT");
     // A guest that stops itself only now has missed that.
     const timer = setTimeout(() => this.#signalGuests("SIGKILL"), GUEST_PATIENCE);
-    await this.#ended;
+    await this.ended;
     clearTimeout(timer);
   }
 

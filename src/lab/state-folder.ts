@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LabError } from "./errors.ts";
 
 const PREFIX = "kilomesh-lab.";
 
@@ -16,6 +17,7 @@ const SWEEP = 'read -r _; sleep 0.5; rm -rf -- "$0"';
 export class StateFolder {
   readonly path: string;
   readonly #sweeper: ChildProcess;
+  #removed = false;
 
   private constructor(path: string, sweeper: ChildProcess) {
     this.path = path;
@@ -33,8 +35,9 @@ export class StateFolder {
     return new StateFolder(free, sweeper);
   }
 
-  /** Path of a folder inside, made if need be. */
+  /** Path of a folder inside, made if need be. @throws LabError `process` when the lab has ended: nothing is made again then */
   folder(...parts: readonly string[]): string {
+    this.#checkThere();
     const path = join(this.path, ...parts);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
@@ -42,6 +45,7 @@ export class StateFolder {
 
   /** Writes a file inside and gives its path. An existing file keeps its inode, so that bind mounts of it see the new text. */
   write(name: string, text: string): string {
+    this.#checkThere();
     const path = join(this.path, name);
     writeFileSync(path, text, { mode: 0o600 });
     return path;
@@ -49,8 +53,13 @@ export class StateFolder {
 
   /** Removes the folder. Idempotent. */
   remove(): void {
+    this.#removed = true;
     this.#sweeper.kill("SIGKILL");
     rmSync(this.path, { recursive: true, force: true });
+  }
+
+  #checkThere(): void {
+    if (this.#removed) throw new LabError("process", `cannot write to ${this.path}: the lab has ended`);
   }
 }
 

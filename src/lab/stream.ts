@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Site } from "./command.ts";
 import { Daemon } from "./daemon.ts";
+import { requireProgram } from "./preflight.ts";
 
 /** Milliseconds between pings. */
 const INTERVAL = 10;
@@ -32,6 +33,7 @@ export class PingStream {
    * @param log a file of its own
    */
   static async start(from: Site, to: string, log: string): Promise<PingStream> {
+    requireProgram("fping", "measure what a fault costs");
     const command = ["fping", "-l", "-D", "-p", String(INTERVAL), "-t", "1000", to];
     const fping = await Daemon.start({ name: `fping from ${from.name}`, site: from, command, log });
     for (let tries = 0; tries < 200 && !/ bytes, /.test(readFileSync(log, "utf8")); tries += 1)

@@ -2,7 +2,7 @@
 import { type Blueprint, type LinkPlan, makeBlueprint, type NamespacePlan } from "./blueprint.ts";
 import { run, runIp, runIpApart } from "./command.ts";
 import { LabError } from "./errors.ts";
-import { DISK_FOLDERS, Namespace } from "./namespace.ts";
+import { DISK_FOLDERS, NAMESPACE_INIT, Namespace } from "./namespace.ts";
 import type { Scenario } from "./scenario.ts";
 import type { StateFolder } from "./state-folder.ts";
 
@@ -12,10 +12,12 @@ export class Underlay {
   readonly #state: StateFolder;
   readonly #namespaces = new Map<string, Namespace>();
   readonly #names = new Map<string, string>();
+  readonly #init: string;
 
   constructor(scenario: Scenario, state: StateFolder) {
     this.blueprint = makeBlueprint(scenario);
     this.#state = state;
+    this.#init = state.write("init", NAMESPACE_INIT);
   }
 
   /** Builds everything. @throws LabError; then `destroy` removes what was built */
@@ -87,7 +89,12 @@ export class Underlay {
 
   async #hold(plan: NamespacePlan): Promise<void> {
     const disk = plan.kind === "host" ? this.#makeDisk(plan.name) : undefined;
-    const namespace = await Namespace.create({ name: plan.name, sysctls: plan.sysctls, disk });
+    const namespace = await Namespace.create({
+      name: plan.name,
+      sysctls: plan.sysctls,
+      init: this.#init,
+      disk,
+    });
     this.#namespaces.set(plan.name, namespace);
   }
 
