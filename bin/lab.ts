@@ -1,5 +1,9 @@
 /** lab: the demo, and the hidden verbs of the processes that run inside a lab. */
 
+const HELP = `Usage:
+  lab demo [FLAGS]     a real mesh on this machine (root); lab demo --help tells more
+`;
+
 // Each verb loads only what it needs: a lab starts many probers, and each should start at once.
 async function main(verb: string | undefined, rest: readonly string[]): Promise<number> {
   switch (verb) {
@@ -17,11 +21,17 @@ async function main(verb: string | undefined, rest: readonly string[]): Promise<
       await serveApi(rest[0] ?? "");
       return 0;
     }
-    default:
-      console.error(
-        `lab: cannot ${verb ?? "start"}: there is no such verb (usage: lab demo [--once] [--wireguard=kernel])`,
-      );
+    case "help":
+    case "--help":
+    case "-h": {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    default: {
+      const what = verb === undefined ? "no verb is given" : `there is no verb ${verb}`;
+      console.error(`lab: cannot start: ${what}\n${HELP}`);
       return 2;
+    }
   }
 }
 
@@ -30,7 +40,7 @@ main(process.argv[2], process.argv.slice(3)).then(
     process.exitCode = status;
   },
   (error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
+    console.error(`lab: ${error instanceof Error ? error.message : error}`);
     process.exitCode = 1;
   },
 );

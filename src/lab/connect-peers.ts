@@ -37,22 +37,34 @@ export async function connectPeers(
 ): Promise<PathEnd[]> {
   if (lab.peers.length === 0) return [];
   await waitForPublishedNodes(lab, signal);
-  const objects = JSON.stringify(await lab.controlPlane.objects());
-  return Promise.all(lab.peers.map((host) => connect(lab, host, objects, topologyFlags)));
+  const { items } = await lab.controlPlane.objects();
+  return Promise.all(
+    lab.peers.map(async (host) =>
+      applyPeer(lab, host, await planPeer(lab, host, items, topologyFlags, signal)),
+    ),
+  );
 }
 
-async function connect(
+/** The configuration that a peer needs, as `kg plan --peer` prints it of these objects. @throws CommandError, e.g. when it is no Peer */
+export async function planPeer(
   lab: Lab,
   host: LabHost,
-  objects: string,
+  items: readonly ApiObject[],
   topologyFlags: readonly string[],
-): Promise<PathEnd> {
+  signal?: AbortSignal,
+): Promise<string> {
   const command = [...lab.options.kg, "plan", "-f", "-", "--peer", host.name, "-o", "json", ...topologyFlags];
-  const result = await executeHere(command, { input: objects });
+  const input = JSON.stringify({ kind: "List", apiVersion: "v1", items });
+  const result = await executeHere(command, { input, signal });
   if (result.status !== 0)
     throw new CommandError(`kg plan --peer ${host.name}`, result.status, result.stderr);
+  return configurationOf(JSON.parse(result.stdout) as PlannedPeer);
+}
+
+/** Gives a peer its configuration. */
+export function applyPeer(lab: Lab, host: LabHost, configuration: string): Promise<PathEnd> {
   return connectPeer(host, {
-    configuration: configurationOf(JSON.parse(result.stdout) as PlannedPeer),
+    configuration,
     privateKey: lab.controlPlane.peerKey(host.name),
     file: (name, text) => lab.state.write(name, text),
     wireguard: lab.options.wireguard,

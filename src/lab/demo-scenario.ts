@@ -49,5 +49,8 @@ export const DEMO: Scenario = {
   ],
 };
 
+/** Kilo's default pool of tunnel addresses, with which the demo's agents run. */
+export const DEMO_SUBNET = "10.4.0.0/16";
+
 /** Kilo's defaults but for the encapsulation, which this kernel may lack and a place with one LAN does not need. */
 export const DEMO_KG_FLAGS = ["--encapsulate=never", "--mesh-granularity=location"];

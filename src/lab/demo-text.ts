@@ -1,4 +1,5 @@
-/** What the demo says before and after. Pure. */
+/** What the demo says before and after. Pure but for process ids, which it reads. */
+import type { LabHost } from "./host.ts";
 import type { Lab } from "./lab.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -13,32 +14,107 @@ export function demoIntroduction(scenario: Scenario): string {
   return ["Building one network out of:", ...places, ...outside, ""].join("\n");
 }
 
-export function demoSuggestions(lab: Lab): string {
-  const [first, second] = lab.nodes;
-  const pod = second?.pods[0]?.address ?? "";
-  const agent = first?.kg?.pid ?? 0;
-  const [device] = first?.processes("wireguard-go") ?? [];
-  const laptop = lab.peers[0];
+/**
+ * What to try while the demo stays up.
+ * @param secondPeer path of a manifest with a Peer called `phone`
+ */
+export function demoSuggestions(lab: Lab, secondPeer: string): string {
   return [
     "The mesh is up and stays up until Ctrl-C. In another terminal:",
     "",
     `  export KUBECONFIG=${lab.controlPlane.kubeconfig}`,
-    "  kubectl get nodes -o wide",
-    "  kubectl get peers",
-    `  kubectl describe node ${first?.name}`,
-    `  kubectl annotate node ${second?.name} kilo.squat.ai/leader=true     # it leads its place now`,
-    `  kubectl delete peer ${laptop?.name}                             # and the laptop is out`,
+    `  KG=${lab.options.kg.join(" ")}`,
     "",
-    `  nsenter -t ${laptop?.site.pid} -a ping ${pod}                  # from the laptop to a pod`,
-    `  nsenter -t ${first?.site.pid} -a wg show                           # a look at ${first?.name}`,
-    `  kill -9 ${agent}                                          # kg of ${first?.name}: packets go on, it is started again`,
-    ...(device === undefined
-      ? []
-      : [
-          `  kill -9 ${device}                                          # its wireguard-go: back within seconds`,
-        ]),
+    ...alignComments(clusterCommands(lab, secondPeer)),
+    "",
+    ...alignComments(hostCommands(lab)),
     "",
     `  logs: ${lab.state.path}/hosts/*/kg.log`,
     "",
   ].join("\n");
+}
+
+/** What is said of an agent that was asked to end. */
+export function stoppedAgentText(node: LabHost): string {
+  return [
+    `kg on ${node.name} was stopped and stays so. What it made stands, packets go on; after a minute or two the others hold the node for dead.`,
+    ...alignComments([
+      [startCommand(node), "starts it again, until Ctrl-C"],
+      [cleanUpCommand(node), "removes all that it made"],
+    ]),
+    "",
+  ].join("\n");
+}
+
+/** A command, and what it does. */
+type Suggestion = readonly [command: string, comment: string];
+
+function clusterCommands(lab: Lab, secondPeer: string): Suggestion[] {
+  const [first, second] = lab.nodes;
+  const last = lab.nodes.findLast((node) => node.placed.publicAddress !== undefined);
+  const laptop = lab.peers[0]?.name;
+  const plan = "kubectl get nodes,peers -o json | $KG plan -f -";
+  return [
+    ["kubectl get nodes -o wide", "the nodes"],
+    ["kubectl get peers", "the external peers"],
+    [`kubectl describe node ${first?.name}`, "with what kg has published of it"],
+    [`${plan} --hostname ${first?.name}`, `what ${first?.name} has to do, and why`],
+    [`${plan} --peer ${laptop}`, "what the laptop needs; the demo keeps its WireGuard at that"],
+    [
+      `kubectl annotate node ${second?.name} kilo.squat.ai/leader=true`,
+      "it leads its place; every path goes on",
+    ],
+    [
+      `kubectl label node ${last?.name} --overwrite topology.kubernetes.io/region=east`,
+      "it is a place of its own",
+    ],
+    [`kubectl apply -f ${secondPeer}`, "a second external peer, with a key made just now"],
+    [`${plan} --peer phone`, "the configuration for it"],
+    [`kubectl delete peer ${laptop}`, "the laptop is out"],
+  ];
+}
+
+function hostCommands(lab: Lab): Suggestion[] {
+  const [first, second] = lab.nodes;
+  if (first === undefined || second === undefined) return [];
+  const laptop = lab.peers[0];
+  const [device] = first.processes("wireguard-go");
+  return [
+    [`nsenter -t ${laptop?.site.pid} -a ping ${second.pods[0]?.address}`, "from the laptop to a pod"],
+    [`nsenter -t ${first.site.pid} -a wg show`, `a look at ${first.name}`],
+    [`kill -9 ${first.kg?.pid}`, `kg of ${first.name}: packets go on, it is started again`],
+    ...(device === undefined
+      ? []
+      : [[`kill -9 ${device}`, "its wireguard-go: back within seconds"] as const]),
+    [`kill -9 ${second.site.pid}`, `${second.name} loses power, and is started again`],
+    [`kill -TERM ${second.kg?.pid}`, `kg of ${second.name} ends and stays so; then:`],
+    [cleanUpCommand(second), `nothing of the mesh is left on ${second.name}`],
+    [startCommand(second), "and it joins again"],
+  ];
+}
+
+function startCommand(node: LabHost): string {
+  return `${kgOf(node)} ${node.kgFlags.join(" ")}`;
+}
+
+function cleanUpCommand(node: LabHost): string {
+  return `${kgOf(node)} clean-up ${node.kgFlags.join(" ")}`;
+}
+
+/** `kg` in the namespaces of a host. */
+function kgOf(node: LabHost): string {
+  return `nsenter -t ${node.site.pid} -a ${node.kgCommand.join(" ")}`;
+}
+
+/** Columns at which comments begin at the latest; what is longer has its comment in a line above, so that the rest stays readable. */
+const COMMENT_COLUMN = 74;
+
+function alignComments(suggestions: readonly Suggestion[]): string[] {
+  const short = suggestions.filter(([command]) => command.length <= COMMENT_COLUMN);
+  const width = Math.max(0, ...short.map(([command]) => command.length));
+  return suggestions.flatMap(([command, comment]) =>
+    command.length <= COMMENT_COLUMN
+      ? [`  ${command.padEnd(width)}  # ${comment}`]
+      : [`  # ${comment}:`, `  ${command}`],
+  );
 }

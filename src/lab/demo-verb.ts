@@ -7,18 +7,35 @@ import { terminalSteps } from "./steps.ts";
 /** Exit status of a program that was stopped by Ctrl-C, as shells have it: 128 + SIGINT. */
 const INTERRUPTED = 130;
 
+/** Exit status when the command line makes no sense, as kg has it. */
+const USAGE_ERROR = 2;
+
+export const DEMO_HELP = `Usage:
+  lab demo [--once] [--wireguard=userspace|kernel]
+
+builds a mesh of two clouds, a home behind NAT and a laptop on this machine, in network namespaces,
+with real kg processes, and shows who reaches whom (root)
+
+It stays up until Ctrl-C and says what to try. Nothing is left behind, however it ends. Exit code 0
+when all paths were ok, 130 when it was stopped before it was up.
+
+Flags:
+  --once
+        ends when everything is shown, with the line "demo: N/N paths ok"
+  --wireguard userspace|kernel
+        who serves WireGuard: a wireguard-go on each host, or the kernel (default userspace)
+`;
+
 /** Runs the demo. Resolves to the exit status: 0 when all paths were ok (also when it was ended by a signal after that), 130 when it was stopped before, else 1. */
 export async function demo(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      once: { type: "boolean", default: false },
-      wireguard: { type: "string", default: "userspace" },
-    },
-  });
-  const wireguard = values.wireguard;
-  if (wireguard !== "userspace" && wireguard !== "kernel") {
-    throw new Error(`cannot use --wireguard=${wireguard}: userspace and kernel are served`);
+  const flags = readFlags(args);
+  if (typeof flags === "string") {
+    console.error(`lab: cannot start the demo: ${flags} (lab demo --help tells the flags)`);
+    return USAGE_ERROR;
+  }
+  if (flags.help) {
+    process.stdout.write(DEMO_HELP);
+    return 0;
   }
   const ended = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.abort());
@@ -26,8 +43,8 @@ export async function demo(args: readonly string[]): Promise<number> {
   // The bundle stands in dist/, the other programs beside it.
   const program = process.argv[1] ?? "";
   const running = runDemo({
-    once: values.once,
-    wireguard,
+    once: flags.once,
+    wireguard: flags.wireguard,
     program,
     kg: [join(dirname(program), "../bin/kg")],
     steps: terminalSteps(
@@ -43,7 +60,32 @@ export async function demo(args: readonly string[]): Promise<number> {
     return (await running) ? 0 : 1;
   } catch (error) {
     if (!ended.signal.aborted) throw error;
-    console.error("\nstopped; nothing is left");
+    console.error("lab: stopped; nothing is left");
     return INTERRUPTED;
+  }
+}
+
+interface Flags {
+  readonly once: boolean;
+  readonly wireguard: "userspace" | "kernel";
+  readonly help: boolean;
+}
+
+/** The flags, or what is wrong with them. */
+function readFlags(args: readonly string[]): Flags | string {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        once: { type: "boolean", default: false },
+        wireguard: { type: "string", default: "userspace" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const { wireguard, once = false, help = false } = values;
+    if (wireguard === "userspace" || wireguard === "kernel") return { once, wireguard, help };
+    return `WireGuard is served by userspace or kernel, not by ${wireguard}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,11 +1,12 @@
 /** `lab demo`: builds the demo's scenario before one's eyes, shows who reaches whom, and stays up for people to play with. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { type ApiObject, peerObject } from "./cluster-objects.ts";
 import { connectPeers } from "./connect-peers.ts";
-import { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
+import { DEMO, DEMO_KG_FLAGS, DEMO_SUBNET } from "./demo-scenario.ts";
+import { stayUp } from "./demo-stay.ts";
 import { demoIntroduction, demoSuggestions } from "./demo-text.ts";
 import { LabError } from "./errors.ts";
-import type { LabHost } from "./host.ts";
 import { Lab, type LabOptions } from "./lab.ts";
+import { agentLogs } from "./last-words.ts";
 import { pathSummary, pathTable } from "./path-table.ts";
 import {
   allPairs,
@@ -18,7 +19,8 @@ import {
 } from "./paths.ts";
 import { drawPicture } from "./picture.ts";
 import { pictureOf } from "./picture-of-objects.ts";
-import type { Steps } from "./steps.ts";
+import { type Steps, stepsUntil } from "./steps.ts";
+import { generateKeyPair } from "./wireguard-keys.ts";
 
 export interface DemoOptions extends LabOptions {
   /** Ends when everything is shown, instead of staying up. */
@@ -35,32 +37,55 @@ export interface DemoOptions extends LabOptions {
 /** Milliseconds until paths that do not come up are given up. */
 const PATIENCE = 30_000;
 
-/** Kilo's default pool, with which the demo's agents run. */
-const SUBNET = "10.4.0.0/16";
-
-/** Milliseconds until a killed `kg` is started again, as a kubelet would after its first back-off. */
-const RESTART_DELAY = 1000;
-
-/** Runs the demo. Resolves to whether all paths were ok; nothing is left behind either way. */
+/**
+ * Runs the demo; nothing is left behind, however it ends. Resolves to whether all paths were ok and it ended because it was told to.
+ * @throws what stopped it before it was up; the signal's reason after Ctrl-C
+ */
 export async function runDemo(options: DemoOptions): Promise<boolean> {
-  const { steps, signal, print } = options;
+  const { signal, print } = options;
   print(demoIntroduction(DEMO));
-  const lab = await Lab.start(DEMO, { ...options, report: (step) => steps.begin(step) });
+  // Said at once: what is under way may take a moment to notice.
+  signal.addEventListener("abort", () => options.steps.begin("removing everything"), { once: true });
+  const steps = stepsUntil(signal, options.steps);
+  let lab: Lab | undefined;
   try {
-    const checked = await bringUp(lab, options);
+    lab = await Lab.start(DEMO, { ...options, report: (step) => steps.begin(step) });
+    const checked = await unlessAborted(signal, bringUp(lab, { ...options, steps }));
     const allOk = checked.every((path) => path.result.ok);
-    if (!options.once && !signal.aborted) {
-      print(demoSuggestions(lab));
-      await stayUp(lab, options);
-    }
+    const trouble = options.once ? undefined : await showAndStay(lab, options);
+    if (trouble !== undefined) print(trouble);
     steps.begin("removing everything");
     await lab.stop();
-    steps.end();
+    options.steps.end();
     if (options.once) print(`demo: ${pathSummary(checked)}`);
-    return allOk;
+    return allOk && trouble === undefined;
   } finally {
-    await lab.stop();
+    await lab?.stop();
+    options.steps.end();
   }
+}
+
+function showAndStay(lab: Lab, options: DemoOptions): Promise<string | undefined> {
+  const file = lab.state.write("phone.json", JSON.stringify(secondPeer(), undefined, 2));
+  options.print(demoSuggestions(lab, file));
+  return stayUp(lab, options);
+}
+
+/** A Peer for people to add; the private key of it is thrown away, as nothing in the lab is going to be it. */
+function secondPeer(): ApiObject {
+  const role = { kind: "peer", allowedIPs: ["10.5.0.2/32"], persistentKeepalive: 10 } as const;
+  return peerObject("phone", role, generateKeyPair().publicKey);
+}
+
+/** The work's result, or the signal's reason at once. What work goes on then fails by itself when its lab is taken away. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  work.catch(() => undefined);
+  aborted.catch(() => undefined);
+  return Promise.race([work, aborted]);
 }
 
 async function bringUp(lab: Lab, options: DemoOptions): Promise<CheckedPath[]> {
@@ -68,74 +93,43 @@ async function bringUp(lab: Lab, options: DemoOptions): Promise<CheckedPath[]> {
   steps.begin("kg on every node, a pod on every node by its CNI plugins");
   const wireguard = options.wireguard === "kernel" ? ["--wireguard=kernel"] : ["--wireguard=userspace"];
   const [pods] = await Promise.all([
-    withKgLogs(lab, lab.addPodOnEveryNode(PATIENCE, signal)),
+    withAgentLogs(lab, lab.addPodOnEveryNode(PATIENCE, signal)),
     lab.startKg([...DEMO_KG_FLAGS, ...wireguard]),
   ]);
   steps.begin("WireGuard on the laptop, with what `kg plan --peer laptop` says");
-  const laptops = await withKgLogs(lab, connectPeers(lab, DEMO_KG_FLAGS, signal));
+  const laptops = await withAgentLogs(lab, connectPeers(lab, DEMO_KG_FLAGS, signal));
 
   steps.begin("waiting for paths");
   const nodes = await Promise.all(lab.nodes.map((node) => lab.hostEnd(node)));
   const paths: Path[] = [
     ...allPairs(pods),
     ...crossPairs(pods, [...nodes, ...laptops]),
+    ...crossPairs(nodes, [...pods, ...nodes, ...laptops]),
     ...crossPairs(laptops, [...pods, ...nodes]),
   ];
   const progress = (ok: number, all: number): void => steps.note(`${ok}/${all}`);
   await waitForPaths(paths, { deadline: PATIENCE, progress, signal });
   steps.begin("every path once more: ping, full ping, 1 MB over TCP");
   const checked = await checkPaths(paths);
+  signal.throwIfAborted();
   steps.end();
 
   const { items } = await lab.controlPlane.objects();
-  print(`\n${drawPicture(pictureOf(items, SUBNET), options.width)}\n`);
-  print(`round-trip times in milliseconds:\n\n${pathTable(checked)}\n`);
+  const columns = [...pods, ...nodes, ...laptops].map((end) => end.name);
+  print(`\n${drawPicture(pictureOf(items, DEMO_SUBNET), options.width)}\n`);
+  print(`round-trip times in milliseconds:\n\n${pathTable(checked, columns)}\n`);
   const failures = describeFailures(checked);
-  if (failures !== "") print(`${failures}\n\n${kgLogs(lab)}`);
+  if (failures !== "") print(`${failures}\n\n${agentLogs(lab.nodes)}`);
   print(`${pathSummary(checked)}\n`);
   return checked;
 }
 
-/** Until Ctrl-C. An agent that ends is started again, as a DaemonSet would. */
-async function stayUp(lab: Lab, options: DemoOptions): Promise<void> {
-  const stopped = new Promise<"stopped">((resolve) => {
-    if (options.signal.aborted) resolve("stopped");
-    options.signal.addEventListener("abort", () => resolve("stopped"), { once: true });
-  });
-  const keep = async (node: LabHost): Promise<void> => {
-    for (;;) {
-      const ended = node.kg?.ended.then(() => "ended" as const) ?? stopped;
-      if ((await Promise.race([ended, stopped])) === "stopped") return;
-      options.print(`kg on ${node.name} has ended; starting it again`);
-      await sleep(RESTART_DELAY);
-      if (options.signal.aborted) return;
-      await node.startKg();
-    }
-  };
-  await Promise.all(lab.nodes.map(keep));
-}
-
 /** What the agents last said says more than the error of whoever waited for them. */
-async function withKgLogs<T>(lab: Lab, work: Promise<T>): Promise<T> {
+async function withAgentLogs<T>(lab: Lab, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof LabError)) throw error;
-    throw new LabError(error.code, `${error.message}\n${kgLogs(lab)}`, { cause: error });
+    throw new LabError(error.code, `${error.message}\n${agentLogs(lab.nodes)}`, { cause: error });
   }
-}
-
-function kgLogs(lab: Lab): string {
-  return lab.nodes.map((node) => `--- kg on ${node.name}${kgState(node)}\n${lastWords(node)}`).join("\n");
-}
-
-function kgState(node: LabHost): string {
-  if (node.kg === undefined) return " (not started)";
-  return node.kg.running ? "" : " (has ended)";
-}
-
-/** Two lines are enough to see what is wrong; stacks would fill the screen. */
-function lastWords(node: LabHost): string {
-  const lines = node.kg?.tail(2).split("\n") ?? [];
-  return lines.map((line) => line.slice(0, 300)).join("\n");
 }

@@ -25,7 +25,7 @@ export interface ConnectOptions {
 
 /**
  * Brings the tunnel of a peer up: device, addresses, MTU, and routes for all that its peers allow. Called again it takes over a changed
- * configuration; routes that are not in it any more stay.
+ * configuration, and sessions with peers that are in both go on.
  */
 export async function connectPeer(host: LabHost, options: ConnectOptions): Promise<PathEnd> {
   const configuration = readPeerConfiguration(options.configuration, options.privateKey);
@@ -33,11 +33,13 @@ export async function connectPeer(host: LabHost, options: ConnectOptions): Promi
   const mtu = configuration.mtu ?? DEFAULT_MTU;
   if (!(await linkExists(host))) await makeLink(host, options.wireguard ?? "userspace");
 
-  await host.run(["wg", "setconf", LINK, options.file(`${host.name}.conf`, configuration.device)]);
+  const stale = (await routesOf(host)).filter((prefix) => !configuration.allowedIPs.includes(prefix));
+  await host.run(["wg", "syncconf", LINK, options.file(`${host.name}.conf`, configuration.device)]);
   await runIp(host.site, [
     ...own.map((address) => `addr replace ${address} dev ${LINK}`),
     `link set ${LINK} mtu ${mtu} up`,
     ...configuration.allowedIPs.map((prefix) => `route replace ${prefix} dev ${LINK}`),
+    ...stale.map((prefix) => `route del ${prefix} dev ${LINK}`),
   ]);
   const address = own[0]?.split("/")[0];
   if (address === undefined)
@@ -50,6 +52,14 @@ function ownAddresses(host: LabHost, configuration: PeerConfiguration): readonly
   if (configuration.addresses.length > 0) return configuration.addresses;
   const role = host.placed.spec.role;
   return role?.kind === "peer" ? role.allowedIPs.slice(0, 1) : [];
+}
+
+/** Prefixes that are routed into the tunnel, all by this file: its address is a /32. */
+async function routesOf(host: LabHost): Promise<string[]> {
+  const routes = JSON.parse(await host.run(["ip", "-4", "-j", "route", "show", "dev", LINK])) as {
+    dst: string;
+  }[];
+  return routes.map(({ dst }) => (dst.includes("/") ? dst : `${dst}/32`));
 }
 
 async function linkExists(host: LabHost): Promise<boolean> {

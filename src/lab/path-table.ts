@@ -3,11 +3,11 @@ import type { CheckedPath } from "./paths.ts";
 
 /**
  * A row for each source, a column for each destination; a cell is the round-trip time in milliseconds, `FAIL`, or `·` where nothing was probed.
- * Columns keep the order in which they first appear.
+ * @param columns names of all destinations, in the order to show. @default the order in which they first appear
  */
-export function pathTable(checked: readonly CheckedPath[]): string {
+export function pathTable(checked: readonly CheckedPath[], columns?: readonly string[]): string {
   const sources = [...new Set(checked.map((path) => path.from.name))];
-  const targets = [...new Set(checked.map((path) => path.to.name))];
+  const targets = columns ?? [...new Set(checked.map((path) => path.to.name))];
   const cells = new Map(checked.map((path) => [`${path.from.name} ${path.to.name}`, cellText(path)]));
   const rows = [
     ["from \\ to", ...targets],

@@ -6,7 +6,7 @@ import type { CheckedPath } from "./paths.ts";
 import { drawPicture } from "./picture.ts";
 import { pictureOf } from "./picture-of-objects.ts";
 import type { Prober } from "./prober/index.ts";
-import { terminalSteps } from "./steps.ts";
+import { stepsUntil, terminalSteps } from "./steps.ts";
 
 function checked(from: string, to: string, rtt: number | undefined): CheckedPath {
   const end = (name: string): CheckedPath["from"] => ({
@@ -62,6 +62,14 @@ test("the table has a row for each source and a column for each destination", ()
   assert.equal(pathSummary(paths), "2/3 paths ok");
 });
 
+test("columns stand in the order that is asked for", () => {
+  const paths = [checked("a", "b", 1), checked("b", "a", 2)];
+  assert.equal(
+    pathTable(paths, ["a", "b"]),
+    "from \\ to     a     b\na             ·  1.00\nb          2.00     ·",
+  );
+});
+
 describe("the picture", () => {
   test("shows segments side by side, leaders starred, tunnels and peers", () => {
     assert.equal(drawPicture(pictureOf(OBJECTS, "10.4.0.0/16"), 120), WIDE);
@@ -102,6 +110,22 @@ test("steps are one line each, with their time; a terminal sees them go on", () 
   };
   assert.equal(write(false), "  cables  1.5 s\n  paths 3/9  0.2 s\n");
   assert.ok(write(true).startsWith("\r\x1b[K  cables …\r\x1b[K  cables  1.5 s\n"));
+});
+
+test("steps that begin after the signal are not shown", () => {
+  const shown: string[] = [];
+  const stop = new AbortController();
+  const steps = stepsUntil(stop.signal, {
+    begin: (title) => shown.push(`begin ${title}`),
+    note: (progress) => shown.push(progress),
+    end: () => shown.push("end"),
+  });
+  steps.begin("cables");
+  stop.abort();
+  steps.note("3/9");
+  steps.begin("paths");
+  steps.end();
+  assert.deepEqual(shown, ["begin cables"]);
 });
 
 const WIDE = [

@@ -43,3 +43,15 @@ export function terminalSteps(write: (text: string) => void, isTerminal: boolean
     end,
   };
 }
+
+/** The same steps until a signal; what begins after it is not shown. */
+export function stepsUntil(signal: AbortSignal, steps: Steps): Steps {
+  const unless = (show: () => void): void => {
+    if (!signal.aborted) show();
+  };
+  return {
+    begin: (title) => unless(() => steps.begin(title)),
+    note: (progress) => unless(() => steps.note(progress)),
+    end: () => unless(() => steps.end()),
+  };
+}
