@@ -101,12 +101,13 @@ export class Agent {
     if (seen === undefined) return this.#noOwnNode();
     this.health.ok("node");
     this.#publisher.resume(lastSeenOf(seen));
-    const { heardAt, gap } = this.#nodeWatch.look(lastSeenOf(seen));
+    const { heardAt, gap, checkIns } = this.#nodeWatch.look(lastSeenOf(seen));
     const result = await this.#reconciler.pass(
       {
         ownNode: this.#publisher.overlay(seen, heardAt),
         heardAt: Math.floor(heardAt / 1000),
         gap,
+        checkIns,
       },
       signal,
     );

@@ -84,6 +84,8 @@ export class FakeCluster {
   connection: "up" | "away" | "deaf" | "mute" = "up";
   /** Whether the agents of other nodes check in. */
   othersLive = true;
+  /** How far, in seconds, the clocks of other nodes are ahead of this host's. */
+  othersAhead = 0;
   /** Every patch that was accepted. */
   readonly writes: Readonly<Record<string, string>>[] = [];
   /** How many patches were tried, also in vain. */
@@ -188,7 +190,7 @@ export class FakeCluster {
 
   /** All other nodes that have a key check in now. */
   checkInOthers(): void {
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(Date.now() / 1000) + this.othersAhead;
     for (const { metadata } of [...this.#server.nodes.values()]) {
       const hasKey = metadata.annotations?.[ANNOTATIONS.key] !== undefined;
       if (metadata.name === this.#hostname || !hasKey) continue;

@@ -3,7 +3,15 @@
  * a check-in, which changes nothing; and nobody tells when one does not come, so that is looked for.
  */
 import type { Change } from "../kube/index.ts";
-import type { NodeObject, WatchGap } from "../mesh/index.ts";
+import {
+  type CheckIns,
+  type FreshnessView,
+  lastSeenOf,
+  type Mode,
+  meshMode,
+  type NodeObject,
+  type WatchGap,
+} from "../mesh/index.ts";
 import { countFresh, isCheckIn } from "./check-ins.ts";
 import { Freshness } from "./freshness.ts";
 import type { AgentParts } from "./parts.ts";
@@ -16,6 +24,8 @@ export interface Heard {
   /** When the API server was last heard, in Unix milliseconds. */
   readonly heardAt: number;
   readonly gap: WatchGap | undefined;
+  /** Grows and changes with what is heard after. */
+  readonly checkIns: CheckIns;
 }
 
 export interface NodeWatchOptions {
@@ -27,6 +37,10 @@ export interface NodeWatchOptions {
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
   readonly #freshness = new Freshness();
+  /** When each node was heard to check in, in Unix seconds of this host's clock (report S-13). */
+  readonly #checkIns = new Map<string, number>();
+  /** Found before each pass; a change of it calls for one. */
+  #mode: Mode = "kilo";
   /** Nodes that were alive at the last look. */
   #fresh = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -45,16 +59,25 @@ export class NodeWatch {
 
   /** A Node came, changed or went. */
   changed(change: Change<NodeObject>): void {
-    const at = seconds(this.#heardAt);
-    this.#freshness.hear(at);
-    if (!isCheckIn(change, at)) this.#options.onNews(`node ${change.name}`);
+    const view = this.#view;
+    this.#freshness.hear(view.at);
+    if (!isCheckIn(change, view)) this.#options.onNews(`node ${change.name}`);
+    this.#noteCheckIn(change);
   }
 
   /** Looks before a pass. @param ownLastSeen the own check-in in Unix seconds, 0 for none */
   look(ownLastSeen: number): Heard {
     const heardAt = this.#heardAt;
+    this.#mode = meshMode([...this.#options.nodes.items().values()]);
     this.#fresh = this.#countFresh();
-    return { heardAt, gap: this.#freshness.look(seconds(heardAt), ownLastSeen) };
+    const gap = this.#freshness.look(seconds(heardAt), ownLastSeen);
+    return { heardAt, gap, checkIns: this.#checkIns };
+  }
+
+  #noteCheckIn(change: Change<NodeObject>): void {
+    if (change.kind === "removed") this.#checkIns.delete(change.name);
+    if (change.kind !== "changed" || lastSeenOf(change.previous) === lastSeenOf(change.object)) return;
+    this.#checkIns.set(change.name, seconds(Date.now()));
   }
 
   #lookForSilence(): void {
@@ -64,7 +87,13 @@ export class NodeWatch {
   }
 
   #countFresh(): number {
-    return countFresh(this.#options.nodes.items().values(), seconds(this.#heardAt));
+    return countFresh(this.#options.nodes.items().values(), this.#view);
+  }
+
+  /** As the plan sees it: in a mixed mesh clocks are compared. */
+  get #view(): FreshnessView {
+    const checkIns = this.#mode === "kilomesh" ? this.#checkIns : undefined;
+    return { at: seconds(this.#heardAt), checkIns };
   }
 
   get #heardAt(): number {

@@ -127,6 +127,30 @@ describe("an agent without its API server", () => {
   });
 });
 
+describe("an agent whose clock is wrong by an hour (S-13)", () => {
+  afterEach(() => releaseClock());
+
+  for (const othersAhead of [-3_600, 3_600]) {
+    it(`keeps its mesh, changes nothing, is told so, and notices who dies: others ${othersAhead} s ahead`, async () => {
+      holdClock();
+      const stage = new Stage({ nodes: withKeepalive(threeNodes()) });
+      stage.cluster.othersAhead = othersAhead;
+      stage.cluster.checkInOthers();
+      await stage.converge();
+      await stage.advance(35_000);
+      assert.ok(stage.peer(keyOf(3)), "heard once, b1 is a peer");
+      const before = stage.host.mutations;
+      await stage.advance(300_000);
+      assert.equal(stage.host.mutations, before);
+      assert.equal(stage.warnings().filter(({ msg }) => /^clock-(ahead|behind)$/.test(msg)).length, 1);
+      stage.cluster.othersLive = false;
+      await stage.advance(95_000);
+      assert.equal(stage.peer(keyOf(3)), undefined);
+      await stage.agent.stop();
+    });
+  }
+});
+
 describe("an agent that was stopped", () => {
   beforeEach(holdClock);
   afterEach(releaseClock);

@@ -44,6 +44,7 @@ export interface View {
   /** Unix seconds at which the API server was last heard. */
   readonly heardAt: number;
   readonly gap: PlanInput["gap"];
+  readonly checkIns: PlanInput["checkIns"];
 }
 
 export class Reconciler {
@@ -126,6 +127,7 @@ export class Reconciler {
         addresses: facts.links.flatMap((link) => link.addresses.map(({ address }) => address)),
       },
       gap: view.gap,
+      checkIns: view.checkIns,
       heardAt: view.heardAt,
       resolve,
     };

@@ -15,7 +15,7 @@ export * from "./changes/standing.ts";
 export { ANNOTATIONS, annotationsOf, lastSeenOf } from "./facts/annotations.ts";
 export * from "./facts/discover-addresses.ts";
 export type { DiscoveredEndpoint } from "./facts/discovered-endpoints.ts";
-export { FRESH_SECONDS } from "./facts/freshness.ts";
+export { checkedInAt, FRESH_SECONDS, type FreshnessView } from "./facts/freshness.ts";
 export * from "./facts/mode.ts";
 export * from "./facts/node.ts";
 export * from "./facts/own-addresses.ts";
