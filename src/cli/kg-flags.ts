@@ -4,6 +4,7 @@ import { UsageError } from "./errors.ts";
 import { choiceFlag, optionalFlag, periodFlag, prefixesFlag, switchFlag, textFlag } from "./flag-kinds.ts";
 import type { FlagValues } from "./flags.ts";
 import { meshOptions, TOPOLOGY_FLAGS } from "./topology-flags.ts";
+import { unservedTopology } from "./unserved.ts";
 
 export const KG_FLAGS = {
   hostname: textFlag({
@@ -120,16 +121,8 @@ export function agentOptions(values: FlagValues<typeof KG_FLAGS>, systemHostname
 }
 
 function refuseUnserved(values: FlagValues<typeof KG_FLAGS>): void {
-  if (values.compatibility !== "") {
-    throw new UsageError(
-      `cannot use --compatibility=${values.compatibility}: not served yet; leave it out to let kg carry packets inside a location itself`,
-    );
-  }
-  if (values.encapsulate !== "never") {
-    throw new UsageError(
-      `cannot use --encapsulate=${values.encapsulate}: this agent cannot encapsulate yet; give --encapsulate=never, where nodes of a location reach each other's pods by plain routes (one layer-2 network)`,
-    );
-  }
+  const [first] = unservedTopology(values);
+  if (first !== undefined) throw new UsageError(`cannot use ${first.flag}: ${first.reason}`);
   if (values.iptablesForwardRules) {
     throw new UsageError(
       "cannot use --iptables-forward-rules: not served; kg reports foreign rules that drop forwarded packets, let those accept the pod and mesh prefixes",

@@ -4,7 +4,7 @@ import { SET_NAMES } from "../../mesh/index.ts";
 import { type DeviceChange, formatEndpoint, type PeerChange } from "../../wireguard/index.ts";
 import { routeText, ruleText } from "./host-text.ts";
 import type { NameOfKey } from "./peer-names.ts";
-import { section } from "./section.ts";
+import { folded, section } from "./section.ts";
 
 /** Only the sections in which something changes; one sentence when nothing does. Holds no secret. */
 export function changesText(changes: HostChanges, nameOf: NameOfKey): string {
@@ -29,15 +29,16 @@ export function changesText(changes: HostChanges, nameOf: NameOfKey): string {
 
 function deviceLines(change: DeviceChange | undefined, nameOf: NameOfKey): string[] {
   if (change === undefined) return [];
-  const lines = change.peers.map((peer) => peerText(peer, nameOf(peer.publicKey)));
+  const lines = change.peers.flatMap((peer) => peerLines(peer, nameOf(peer.publicKey)));
   if (change.listenPort !== undefined) lines.unshift(`~ listen port ${change.listenPort}`);
   if (change.privateKey !== undefined) lines.unshift("~ private key (hidden)");
   return lines;
 }
 
-function peerText(change: PeerChange, name: string | undefined): string {
+/** The peer, and each field that is set in a line below it. */
+function peerLines(change: PeerChange, name: string | undefined): string[] {
   const peer = `peer ${change.publicKey}${name === undefined ? "" : ` (${name})`}`;
-  if (change.kind === "remove") return `- ${peer}`;
+  if (change.kind === "remove") return [`- ${peer}`];
   const sign = change.kind === "add" ? "+" : "~";
   const fields = [
     change.endpoint && `endpoint ${formatEndpoint(change.endpoint)}`,
@@ -46,7 +47,12 @@ function peerText(change: PeerChange, name: string | undefined): string {
     change.presharedKey !== undefined &&
       `preshared key ${change.presharedKey === null ? "removed" : "(hidden)"}`,
   ];
-  return [`${sign} ${peer}`, ...fields.filter((field) => typeof field === "string")].join("; ");
+  const set = fields.filter((field) => typeof field === "string");
+  return [`${sign} ${peer}`, ...set.flatMap((field) => folded(field, 6).map(under))];
+}
+
+function under(line: string): string {
+  return `    ${line}`;
 }
 
 function linkLines(role: string, change: LinkChange | undefined): string[] {

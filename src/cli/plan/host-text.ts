@@ -3,7 +3,7 @@ import type { Firewall, HostState, MeshLink, Route, Rule, TunnelLink } from "../
 import { MAIN_TABLE, SET_NAMES } from "../../mesh/index.ts";
 import { deviceLines } from "./device-text.ts";
 import type { NameOfKey } from "./peer-names.ts";
-import { section } from "./section.ts";
+import { folded, section } from "./section.ts";
 
 /** Sections for WireGuard, links, routes, rules, sets and the CNI file. Holds no secret. */
 export function hostText(state: HostState, nameOf: NameOfKey): string {
@@ -12,8 +12,14 @@ export function hostText(state: HostState, nameOf: NameOfKey): string {
     section("Links", linkLines(state)),
     section("Routes", state.routes.map(routeText)),
     section("Rules", state.rules.map(ruleText)),
-    section("Sets", setLines(state.firewall)),
-    section("CNI", cniLines(state)),
+    section(
+      "Sets",
+      setLines(state.firewall).flatMap((line) => folded(line)),
+    ),
+    section(
+      "CNI",
+      cniLines(state).flatMap((line) => folded(line)),
+    ),
   ].join("\n");
 }
 

@@ -115,8 +115,14 @@ describe("changes as text", () => {
   it("marks what is added, removed and changed in place", () => {
     const lines = changesText(allChanges(), nameOf).split("\n");
     for (const line of [
-      `  + peer ${KEY} (Node b1); endpoint 203.0.113.1:51820; allowed IPs 10.244.2.0/24; keepalive 0 s; preshared key (hidden)`,
-      `  ~ peer ${KEY} (Node b1); allowed IPs (none); preshared key removed`,
+      `  + peer ${KEY} (Node b1)`,
+      "      endpoint 203.0.113.1:51820",
+      "      allowed IPs 10.244.2.0/24",
+      "      keepalive 0 s",
+      "      preshared key (hidden)",
+      `  ~ peer ${KEY} (Node b1)`,
+      "      allowed IPs (none)",
+      "      preshared key removed",
       `  - peer ${KEY} (Node b1)`,
       "  ~ listen port 51821",
       "  + mesh; mtu 1420; up; + 10.4.0.1/16",
