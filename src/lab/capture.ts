@@ -61,17 +61,22 @@ export class Capture {
 const IN_THE_PIPE = 100;
 
 /**
- * Filter for what must never be seen between places: packets that carry a private or mesh address outside of WireGuard, and anything that is
- * not allowed there. Allowed are WireGuard's UDP, TLS to the API server, and ICMP between underlay addresses.
+ * Filter for what must never be seen between places, of both families: packets that carry a private or mesh address outside of WireGuard, and
+ * anything that is not allowed there. Allowed are WireGuard's UDP, TLS to the API server, ICMP between underlay addresses, and IPv6's
+ * neighbour discovery and group reports, which every link sends by itself.
  *
- * @param meshPrefixes prefixes of pods, tunnel addresses and external peers; private ranges (RFC 1918, RFC 6598) are always among what must not be seen
+ * @param meshPrefixes prefixes of pods, tunnel addresses and external peers; private ranges (RFC 1918, RFC 6598, RFC 4193) are always among what
+ * must not be seen
  * @param allowedTCP ports of the API server
  */
 export function leakFilter(meshPrefixes: readonly string[], allowedTCP: readonly number[]): string {
   const hidden = [...PRIVATE_PREFIXES, ...meshPrefixes].map((prefix) => `net ${prefix}`).join(" or ");
   const tcp = allowedTCP.map((port) => `tcp port ${port}`).join(" or ");
-  const allowed = ["icmp", "udp", tcp].filter((part) => part !== "").join(" or ");
-  return `ip and ((${hidden}) or not (${allowed}))`;
+  const allowed = ["icmp", "icmp6", GROUP_REPORT, "udp", tcp].filter((part) => part !== "").join(" or ");
+  return `(ip or ip6) and ((${hidden}) or not (${allowed}))`;
 }
 
-const PRIVATE_PREFIXES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
+const PRIVATE_PREFIXES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"];
+
+/** Multicast listener reports stand behind a hop-by-hop header (RFC 3810 §5), where `icmp6` does not look. */
+const GROUP_REPORT = "(ip6[6] = 0 and ip6[40] = 58)";

@@ -104,6 +104,12 @@ test("the leak filter knows private and mesh addresses and what is allowed", () 
   const filter = leakFilter(["10.244.0.0/16"], [6443]);
   assert.match(filter, /net 192\.168\.0\.0\/16/);
   assert.match(filter, /net 10\.244\.0\.0\/16/);
-  assert.match(filter, /not \(icmp or udp or tcp port 6443\)/);
-  assert.match(leakFilter([], []), /not \(icmp or udp\)/);
+  assert.match(filter, /not \(icmp or icmp6 or \(.*\) or udp or tcp port 6443\)/);
+  assert.match(leakFilter([], []), /or udp\)\)$/);
+});
+
+test("the leak filter sees IPv6 too", () => {
+  const filter = leakFilter(["fd00:10::/64", "2001:db8:244::/48"], [6443]);
+  assert.match(filter, /^\(ip or ip6\) and/);
+  assert.match(filter, /net fc00::\/7 or net fd00:10::\/64 or net 2001:db8:244::\/48/);
 });
