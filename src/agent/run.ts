@@ -39,7 +39,7 @@ export async function runAgent(options: AgentOptions, version: string): Promise<
   const log = createLogger({ level: options.logLevel });
   const resources: Resources = [];
   try {
-    const contact = await start(options, version, log, resources);
+    const { contact } = await start(options, version, log, resources);
     const signal = await Promise.race([stopSignal(), contact]);
     log.info("stopping; the data plane stays as it is", { signal });
     return 0;
@@ -52,14 +52,15 @@ export async function runAgent(options: AgentOptions, version: string): Promise<
 
 /**
  * What can be wrong is looked at first, and a key is made last: a start that fails leaves nothing behind.
- * @returns rejects when the API server cannot be reached at all (see `firstContact`); never resolves
+ * @returns in an object, so that who awaits the start does not await it: rejects when the API server cannot be reached at all (see
+ * `firstContact`), never resolves
  */
 async function start(
   options: AgentOptions,
   version: string,
   log: Logger,
   resources: Resources,
-): Promise<Promise<never>> {
+): Promise<{ readonly contact: Promise<never> }> {
   requireRoot("run the agent");
   resources.push(await takeLink(options.interface));
   const metrics = createAgentMetrics();
@@ -102,7 +103,7 @@ async function start(
   running.start();
   forward.start();
   resources.push(() => running.stop());
-  return firstContact({ nodes: kubernetes.nodes, host, log });
+  return { contact: firstContact({ nodes: kubernetes.nodes, host, log }) };
 }
 
 function resolveNames(log: Logger, resources: Resources, onChange: (name: string) => void) {
