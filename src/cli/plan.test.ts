@@ -123,6 +123,7 @@ describe("kg plan", () => {
       /\n {2}b1\.example\.com: where Node b1 is reached \(--resolve b1\.example\.com=IP\)\n/,
     );
     assert.doesNotMatch(without.stdout, /Endpoint =/);
+    assert.match(without.stdout, /# Node b1, leader of .*; no endpoint known: it has to call\n {2}\[Peer\]/);
     const resolved = await kg([...args, "--resolve=b1.example.com=203.0.113.1"], named);
     assert.match(resolved.stdout, /Endpoint = 203\.0\.113\.1:51820/);
     assert.doesNotMatch(resolved.stdout, /b1\.example\.com/);
