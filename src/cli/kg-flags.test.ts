@@ -3,39 +3,11 @@ import { describe, it } from "node:test";
 import { UsageError } from "./errors.ts";
 import { parseFlags } from "./flags.ts";
 import { agentOptions, KG_FLAGS } from "./kg-flags.ts";
-
-/** Every flag of Kilo's `kg` (kilo.md §1.1) with its default as help shows it. */
-const KILO: Readonly<Record<string, string | undefined>> = {
-  backend: "kubernetes",
-  "clean-up": "true",
-  "clean-up-interface": "false",
-  "create-interface": "true",
-  cni: "true",
-  "cni-path": "/etc/cni/net.d/10-kilo.conflist",
-  compatibility: undefined,
-  encapsulate: "always",
-  hostname: undefined,
-  interface: "kilo0",
-  "internal-cidr": undefined,
-  "iptables-forward-rules": "false",
-  kubeconfig: undefined,
-  master: undefined,
-  listen: ":1107",
-  local: "true",
-  "log-level": "info",
-  "mesh-granularity": "location",
-  mtu: "auto",
-  port: "51820",
-  "prioritise-private-addresses": "false",
-  "resync-period": "30s",
-  "service-cidr": undefined,
-  subnet: "10.4.0.0/16",
-  "topology-label": "topology.kubernetes.io/region",
-};
+import { KILO_FLAGS } from "./kilo-flags.test-kit.ts";
 
 describe("flags of kg", () => {
   it("are Kilo's, with Kilo's defaults", () => {
-    for (const [name, shown] of Object.entries(KILO)) {
+    for (const [name, shown] of Object.entries(KILO_FLAGS)) {
       const flag = Object.values(KG_FLAGS).find((known) => known.name === name);
       assert.ok(flag !== undefined, `--${name} is missing`);
       assert.equal(flag.shown, shown, `default of --${name}`);
