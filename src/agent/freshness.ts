@@ -45,10 +45,10 @@ export class Freshness {
     return gap !== undefined && ownLastSeen < gap.listedAt ? gap : undefined;
   }
 
-  /** A gap counts while others may not have checked in after it. A clock that was set back ends it: its times mean nothing any more. */
+  /** A gap counts while others may not have checked in after it. A clock that was set back by more ends it: its times mean nothing any more. */
   #openGap(at: number): WatchGap | undefined {
     const age = this.#gap === undefined ? Number.NaN : at - this.#gap.listedAt;
-    if (!(age >= 0 && age < FRESH_SECONDS)) this.#gap = undefined;
+    if (!(Math.abs(age) < FRESH_SECONDS)) this.#gap = undefined;
     return this.#gap;
   }
 }
