@@ -19,6 +19,8 @@ import type { AgentOptions } from "./options.ts";
 export interface Kubernetes {
   readonly nodes: Reflector<NodeObject>;
   readonly peers: Reflector<PeerObject>;
+  /** Name or address of the API server; undefined for a socket of this host. */
+  readonly serverHost: string | undefined;
   patchOwnNode(annotations: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -67,6 +69,7 @@ export function connectKubernetes(options: AgentOptions, log: Logger, events: Ku
   return {
     nodes,
     peers,
+    serverHost: hostOf(config.server),
     patchOwnNode: (annotations, signal) => patchAnnotations(client, options.hostname, annotations, signal),
     start() {
       nodes.start();
@@ -77,6 +80,11 @@ export function connectKubernetes(options: AgentOptions, log: Logger, events: Ku
       client.close();
     },
   };
+}
+
+function hostOf(server: string): string | undefined {
+  const { hostname } = new URL(server);
+  return hostname === "" ? undefined : hostname.replace(/^\[|\]$/g, "");
 }
 
 /** Sets annotations of a Node and touches nothing else; `null` removes one. */

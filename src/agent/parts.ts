@@ -35,6 +35,8 @@ export interface AgentParts {
   ) => Promise<void>;
   /** The last known addresses of a name; asking starts a look-up when one is due. */
   readonly resolve: (name: string) => readonly Address[];
+  /** Where the API server is reached, as far as it is known. */
+  readonly apiServer: () => readonly Address[];
   readonly privateKey: SecretKey;
   readonly publicKey: PublicKey;
   /** Of this program, for `kilomesh.io/agent`. */

@@ -2,7 +2,7 @@
  * One pass: what the cluster says and what the host has become a plan, the plan becomes the fewest changes, and these are applied.
  * Everything is looked at anew in each pass, so a pass that was lost, or that failed half-way, needs no memory to be made good.
  */
-import { parseAddress } from "../ip/index.ts";
+import { networkOf, parseAddress } from "../ip/index.ts";
 import type { HostFacts } from "../linux/index.ts";
 import {
   ANNOTATIONS,
@@ -125,6 +125,10 @@ export class Reconciler {
         mtu: meshMtu(facts, this.#options.mtu, this.#options.interface),
         learned: this.#learned.list(),
         addresses: facts.links.flatMap((link) => link.addresses.map(({ address }) => address)),
+        connected: facts.links
+          .filter(({ name }) => name !== this.#options.interface)
+          .flatMap(({ addresses }) => addresses.map(networkOf)),
+        apiServer: this.#parts.apiServer(),
       },
       gap: view.gap,
       checkIns: view.checkIns,

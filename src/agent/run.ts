@@ -1,6 +1,7 @@
 /** Builds the agent from real parts, runs it until it is told to stop, and gives everything back. */
 import { lookup } from "node:dns/promises";
 import { join } from "node:path";
+import { type Address, parseAddress } from "../ip/index.ts";
 import {
   createCniFile,
   createDeviceDriver,
@@ -81,13 +82,15 @@ async function start(
   const { privateKey, publicKey, created } = await loadOrCreateKey(join(options.stateFolder, "key"));
   if (created) log.info("made a new private key", { folder: options.stateFolder, publicKey });
 
+  const resolve = resolveNames(log, resources, (name) => agent?.changed(`name ${name}`));
   const running = new Agent(options, {
     nodes: kubernetes.nodes,
     peers: kubernetes.peers,
     patchOwnNode: kubernetes.patchOwnNode,
     host,
     caller: device,
-    resolve: resolveNames(log, resources, (name) => agent?.changed(`name ${name}`)),
+    resolve,
+    apiServer: () => addressesOf(kubernetes.serverHost, resolve),
     privateKey,
     publicKey,
     version,
@@ -133,6 +136,16 @@ async function connectHost(options: AgentOptions, log: Logger, resources: Resour
   const host = createHost({ links, device, firewall, cni });
   resources.push(() => host.close());
   return { host, device };
+}
+
+/** Its address is known at once; a name's from the first answer on. */
+function addressesOf(
+  host: string | undefined,
+  resolve: (name: string) => readonly Address[],
+): readonly Address[] {
+  if (host === undefined) return [];
+  const address = parseAddress(host);
+  return address === undefined ? resolve(host) : [address];
 }
 
 function stopSignal(): Promise<NodeJS.Signals> {

@@ -183,6 +183,7 @@ export class Stage {
       },
       patchOwnNode: (annotations) => cluster.patchOwnNode(annotations),
       resolve: this.#options.resolve ?? (() => []),
+      apiServer: () => [],
       privateKey: this.privateKey,
       publicKey: this.publicKey,
       version: "1.0.0",

@@ -41,6 +41,10 @@ export interface OwnHost {
   readonly learned: readonly LearnedEndpoint[];
   /** Addresses that are assigned to links of this host; undefined when unknown. Bounds `source` of routes (B11). */
   readonly addresses?: readonly Address[] | undefined;
+  /** Prefixes that stand on links of this host other than its mesh links: what lies in them is reached by the longer match. @default [] */
+  readonly connected?: readonly Prefix[] | undefined;
+  /** Addresses of the API server, where they are known. No Peer's route may take this host's way to them. @default [] */
+  readonly apiServer?: readonly Address[] | undefined;
 }
 
 export interface LearnedEndpoint {

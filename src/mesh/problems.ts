@@ -37,6 +37,8 @@ export const PROBLEM_REASONS = {
   "option-refused": "An option cannot be served in this mesh; it is not applied.",
   "peer-invalid": "A field of a Peer cannot be read; what depends on it is left out.",
   "peer-overlaps-mesh": "A Peer's allowed IPs overlap addresses of the mesh (K-34).",
+  "peer-over-underlay":
+    "A Peer's allowed IPs hold what this host must reach without it: an endpoint, the API server, a link. It gets no route.",
   "peer-without-allowed-ips": "A Peer has no usable allowed IP; it is left out.",
   "peer-without-key": "A Peer has no usable public key; it is left out.",
   "route-to-endpoint":

@@ -22,6 +22,7 @@ import { type Ownership, resolveOwners } from "./ownership.ts";
 import { ownHostProblems, topologyProblems } from "./reports.ts";
 import { hostRouting } from "./routes.ts";
 import { tunnelLink } from "./tunnel.ts";
+import { Underlay } from "./underlay.ts";
 import { unreachableRoutes } from "./unreachable.ts";
 
 export interface Plan {
@@ -58,17 +59,19 @@ export function planHost(input: PlanInput): Plan {
     ...(topology.ownNode?.internalIPs ?? []).map(({ address }) => address),
     ...(input.own.addresses ?? []),
   ];
+  const underlay = new Underlay(topology, input.own);
   const routing = hostRouting(wantedRouting(topology, options), {
     ownership,
     ownAddresses,
     assigned: input.own.addresses,
+    underlay,
   });
   const { hostname } = input;
   const unresolved = unresolvedNames(topology, input.resolve);
   const state: HostState = {
     mesh: meshLink(topology, ownership, input),
     tunnel: tunnelLink(topology, options, input.own),
-    routes: [...routing.routes, ...unreachableRoutes({ facts, hostname, options })],
+    routes: [...routing.routes, ...unreachableRoutes({ facts, hostname, options, underlay })],
     rules: routing.rules,
     firewall: planFirewall({
       hostname,

@@ -5,6 +5,7 @@ import { MAIN_TABLE, RULE_PRIORITY } from "../names.ts";
 import type { Problem, ProblemReason } from "../problems.ts";
 import type { WantedRoute, WantedRouting } from "../topology/routes.ts";
 import type { Ownership } from "./ownership.ts";
+import type { Underlay } from "./underlay.ts";
 
 export interface RoutingRules {
   readonly ownership: Ownership;
@@ -12,6 +13,7 @@ export interface RoutingRules {
   readonly ownAddresses: readonly Address[];
   /** Addresses that may stand as a route's source; undefined when unknown, then any may (B11). */
   readonly assigned?: readonly Address[] | undefined;
+  readonly underlay: Underlay;
 }
 
 export interface HostRouting {
@@ -34,9 +36,11 @@ class HostRouter {
   readonly #ownership: Ownership;
   readonly #ownAddresses: ReadonlySet<string>;
   readonly #assigned: ReadonlySet<string> | undefined;
+  readonly #underlay: Underlay;
 
-  constructor({ ownership, ownAddresses, assigned }: RoutingRules) {
+  constructor({ ownership, ownAddresses, assigned, underlay }: RoutingRules) {
     this.#ownership = ownership;
+    this.#underlay = underlay;
     this.#ownAddresses = new Set(ownAddresses.map(({ text }) => text));
     this.#assigned = assigned && new Set(assigned.map(({ text }) => text));
   }
@@ -58,10 +62,16 @@ class HostRouter {
     const isHost = destination.length === familyBits(destination.family);
     if (isHost && this.#ownAddresses.has(destination.base.text)) return false;
     if (isHost && isNodesOwnEndpoint(wanted, destination)) return false;
-    const refusal = refusalOf(wanted, destination, isHost);
+    const refusal = refusalOf(wanted, destination, isHost) ?? this.#underlayRefusal(wanted, destination);
     if (refusal === undefined) return true;
     this.#report(wanted, refusal.reason, refusal.message);
     return false;
+  }
+
+  #underlayRefusal({ owner }: WantedRoute, destination: Prefix): Refusal | undefined {
+    const objection = owner.kind === "Peer" ? this.#underlay.objectionTo(destination) : undefined;
+    if (objection === undefined) return undefined;
+    return { reason: "peer-over-underlay", message: `no route for ${destination.text}: ${objection}` };
   }
 
   #source({ source }: WantedRoute): Address | undefined {
