@@ -165,14 +165,14 @@ describe("one change", () => {
     assert.deepEqual(touched(), []);
     assert.deepEqual(stage.agent.health.reasons(), []);
     const told = stage.warnings().filter(({ object }) => object === "Peer/broken");
-    assert.deepEqual(told.map(({ msg }) => msg).sort(), ["peer-invalid", "peer-without-key"]);
+    assert.deepEqual(told.map(({ msg }) => msg).sort(), ["peer-without-key"]);
     assert.equal(stage.metric('kilomesh_problems{reason="peer-without-key"}'), 1);
     stage.cluster.removePeer("broken");
     await stage.advance(2_000);
     const gone = stage.lines.filter(
       (line) => line.object === "Peer/broken" && String(line.msg).startsWith("no longer: "),
     );
-    assert.equal(gone.length, 2);
+    assert.equal(gone.length, 1);
     assert.equal(stage.metric('kilomesh_problems{reason="peer-without-key"}'), 0);
   });
 });

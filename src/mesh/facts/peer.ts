@@ -69,12 +69,9 @@ class PeerReader {
     };
   }
 
+  /** One that cannot be read is why the Peer takes no part: told there (`whyPeerNotReady`), once. The preshared key too. */
   #publicKey(): PublicKey | undefined {
-    const text = this.#spec.publicKey?.trim() ?? "";
-    const key = parsePublicKey(text);
-    if (key === undefined && text !== "")
-      this.#report("peer-invalid", "cannot read publicKey: not 32 bytes of base64");
-    return key;
+    return parsePublicKey(this.#spec.publicKey?.trim() ?? "");
   }
 
   /** The value is a secret, so no message shows it. */
@@ -82,9 +79,8 @@ class PeerReader {
     const text = this.#spec.presharedKey;
     if (text === undefined || text === "") return undefined;
     const key = SecretKey.parse(text);
-    if (key !== undefined) return key.isZero() ? undefined : key;
-    this.#report("peer-invalid", "cannot read presharedKey: not 32 bytes of base64; the Peer is left out");
-    return "invalid";
+    if (key === undefined) return "invalid";
+    return key.isZero() ? undefined : key;
   }
 
   #allowedIPs(): InterfaceAddress[] {

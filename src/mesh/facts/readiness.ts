@@ -50,12 +50,16 @@ export function isReadyNode(node: NodeFacts, view: FreshnessView): node is Ready
 /** The first reason for which a Peer takes no part; undefined when it does. */
 export function whyPeerNotReady(peer: PeerFacts): Problem | undefined {
   if (peer.publicKey === undefined)
-    return peerProblem(peer.name, "peer-without-key", "spec.publicKey is missing or unreadable");
+    return peerProblem(peer.name, "peer-without-key", "spec.publicKey is missing or not 32 bytes of base64");
   if (peer.allowedIPs.length === 0) {
     return peerProblem(peer.name, "peer-without-allowed-ips", "spec.allowedIPs has no usable prefix");
   }
   if (peer.presharedKeyInvalid) {
-    return peerProblem(peer.name, "peer-invalid", "a tunnel without the wanted preshared key is refused");
+    return peerProblem(
+      peer.name,
+      "peer-invalid",
+      "spec.presharedKey is not 32 bytes of base64, and a tunnel without it is refused",
+    );
   }
   return undefined;
 }
