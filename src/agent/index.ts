@@ -4,10 +4,8 @@
  * Promises: a pass with nothing to do does nothing; nothing is removed before the first complete list; one bad object or name stops
  * nobody; while the API server is away, everything stays as it is; stopping the agent, however it ends, leaves the data plane standing.
  */
-export { Agent } from "./agent.ts";
 export { cleanUp } from "./clean-up.ts";
 export { parseListen } from "./http.ts";
-export { createAgentMetrics } from "./metrics.ts";
 export type { AgentOptions } from "./options.ts";
 export type { AgentParts, Caller, Source } from "./parts.ts";
 export { runAgent } from "./run.ts";
