@@ -5,10 +5,10 @@ set -eu
 
 OLDEST_NODE=20.19
 # wireguard-go, wireguard-tools: the device and its judge; nftables, iproute2: tools the tests compare with;
-# containernetworking-plugins: attach the lab's pods; iputils-ping, tcpdump, conntrack: look at packets;
+# containernetworking-plugins: attach the lab's pods; iputils-ping, fping, tcpdump, conntrack: look at packets;
 # procps, util-linux: sysctl, unshare; openssl: certificates of test servers; gcc, libc6-dev: the netlink addon;
 # python3: the routing model that the topology is compared with; ca-certificates, make: what the rest leans on.
-PACKAGES="wireguard-go wireguard-tools nftables iproute2 containernetworking-plugins iputils-ping tcpdump conntrack
+PACKAGES="wireguard-go wireguard-tools nftables iproute2 containernetworking-plugins iputils-ping fping tcpdump conntrack
 procps util-linux openssl gcc libc6-dev python3 ca-certificates make"
 
 fail() {
