@@ -1,4 +1,5 @@
 /** Connects the external peers of a scenario, each with what `kg plan --peer` says. */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiObject } from "./cluster-objects.ts";
 import { executeHere } from "./command.ts";
@@ -66,7 +67,7 @@ export function applyPeer(lab: Lab, host: LabHost, configuration: string): Promi
   return connectPeer(host, {
     configuration,
     privateKey: lab.controlPlane.peerKey(host.name),
-    file: (name, text) => lab.state.write(name, text),
+    path: join(lab.state.path, `${host.name}.conf`),
     wireguard: lab.options.wireguard,
   });
 }

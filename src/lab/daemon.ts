@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
+import { constants } from "node:os";
 import { BASE_ENVIRONMENT, type Site } from "./command.ts";
 import { LabError } from "./errors.ts";
 
@@ -68,7 +69,9 @@ export class Daemon {
     site.guests?.add(child);
     child.on("exit", () => site.guests?.delete(child));
     const ended = new Promise<number>((resolve) => {
-      child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
+      child.on("exit", (code, signal) =>
+        resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])),
+      );
       child.on("error", () => resolve(127));
     });
     const pid = await readPid(child);

@@ -36,6 +36,9 @@ const RAN_WELL = 60_000;
 /** Milliseconds that a topology has to stay as it is before it is drawn: agents follow a change one after the other. */
 const SETTLED = 1500;
 
+/** Statuses of an agent that was asked to end: in order, or by SIGINT or SIGTERM before it could do so in order. */
+const ASKED_TO_END = [0, 130, 143];
+
 /** Milliseconds between renewals of the nodes' leases: a kubelet's. */
 const LEASE_RENEWAL = 10_000;
 
@@ -102,7 +105,7 @@ async function afterAgent(
   print: (text: string) => void,
 ): Promise<number> {
   const status = await kg.ended;
-  if (status === 0) {
+  if (ASKED_TO_END.includes(status)) {
     await node.stopKg();
     print(stoppedAgentText(node));
     return RESTART_DELAY;

@@ -75,8 +75,8 @@ function clusterCommands(lab: Lab, secondPeer: string): Suggestion[] {
 }
 
 function hostCommands(lab: Lab): Suggestion[] {
-  const [first, second] = lab.nodes;
-  if (first === undefined || second === undefined) return [];
+  const [first, second, third] = lab.nodes;
+  if (first === undefined || second === undefined || third === undefined) return [];
   const laptop = lab.peers[0];
   const [device] = first.processes("wireguard-go");
   return [
@@ -86,10 +86,10 @@ function hostCommands(lab: Lab): Suggestion[] {
     ...(device === undefined
       ? []
       : [[`kill -9 ${device}`, "its wireguard-go: back within seconds"] as const]),
-    [`kill -9 ${second.site.pid}`, `${second.name} loses power, and is started again`],
     [`kill -TERM ${second.kg?.pid}`, `kg of ${second.name} ends and stays so; then:`],
     [cleanUpCommand(second), `nothing of the mesh is left on ${second.name}`],
     [startCommand(second), "and it joins again"],
+    [`kill -9 ${third.site.pid}`, `${third.name} loses power, and is started again`],
   ];
 }
 

@@ -1,11 +1,11 @@
 /** An external peer of the mesh: a laptop with WireGuard on it, configured as a person would do it. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runIp } from "./command.ts";
 import { LabError } from "./errors.ts";
 import type { LabHost } from "./host.ts";
 import type { PathEnd } from "./paths.ts";
-import { type PeerConfiguration, readPeerConfiguration } from "./peer-configuration.ts";
+import { changedPeers, type PeerConfiguration, readPeerConfiguration } from "./peer-configuration.ts";
 
 const LINK = "wg0";
 
@@ -17,24 +17,30 @@ export interface ConnectOptions {
   readonly configuration: string;
   /** Base64. */
   readonly privateKey: string;
-  /** Path for the configuration, which holds the key. */
-  readonly file: (name: string, text: string) => string;
+  /** Path for the configuration of the device, which holds the key. A later call finds there what the device has. */
+  readonly path: string;
   /** `kernel` needs the module. @default "userspace" */
   readonly wireguard?: "userspace" | "kernel" | undefined;
 }
 
 /**
- * Brings the tunnel of a peer up: device, addresses, MTU, and routes for all that its peers allow. Called again it takes over a changed
- * configuration, and sessions with peers that are in both go on.
+ * Brings the tunnel of a peer up: device, addresses, MTU, and routes for all that its peers allow. Called again it touches only
+ * what has changed: a whole configuration would take another port, and who knows the peer by the old one could not be reached from behind NAT.
  */
 export async function connectPeer(host: LabHost, options: ConnectOptions): Promise<PathEnd> {
   const configuration = readPeerConfiguration(options.configuration, options.privateKey);
   const own = ownAddresses(host, configuration);
   const mtu = configuration.mtu ?? DEFAULT_MTU;
-  if (!(await linkExists(host))) await makeLink(host, options.wireguard ?? "userspace");
-
+  if (await linkExists(host)) {
+    const changes = changedPeers(readFileSync(options.path, "utf8"), configuration.device);
+    if (changes.length > 0) await host.run(["wg", "set", LINK, ...changes]);
+    writeFileSync(options.path, configuration.device, { mode: 0o600 });
+  } else {
+    await makeLink(host, options.wireguard ?? "userspace");
+    writeFileSync(options.path, configuration.device, { mode: 0o600 });
+    await host.run(["wg", "setconf", LINK, options.path]);
+  }
   const stale = (await routesOf(host)).filter((prefix) => !configuration.allowedIPs.includes(prefix));
-  await host.run(["wg", "syncconf", LINK, options.file(`${host.name}.conf`, configuration.device)]);
   await runIp(host.site, [
     ...own.map((address) => `addr replace ${address} dev ${LINK}`),
     `link set ${LINK} mtu ${mtu} up`,

@@ -43,6 +43,57 @@ export function readPeerConfiguration(text: string, privateKey: string): PeerCon
   };
 }
 
+/**
+ * What has to be done to a device with the peers of one configuration so that it has those of another: arguments of `wg set LINK`. Peers that
+ * are the same in both are not in it.
+ * @param from as `device` of `readPeerConfiguration`
+ * @param to as `from`
+ */
+export function changedPeers(from: string, to: string): string[] {
+  const before = peerSections(from);
+  const after = peerSections(to);
+  const removed = [...before.keys()]
+    .filter((key) => !after.has(key))
+    .flatMap((key) => ["peer", key, "remove"]);
+  const changed = [...after].filter(([key, settings]) => !sameSettings(settings, before.get(key)));
+  return [...removed, ...changed.flatMap(([key, settings]) => ["peer", key, ...setArguments(settings)])];
+}
+
+/** Names of settings in lower case, without the key; lists without blanks. */
+type PeerSettings = ReadonlyMap<string, string>;
+
+function peerSections(device: string): ReadonlyMap<string, PeerSettings> {
+  const sections = device.split("[Peer]").slice(1);
+  return new Map(
+    sections.map((section) => {
+      const lines = section.split("\n").filter((line) => line.includes("="));
+      const settings = new Map(
+        lines.map((line) => {
+          const [name = "", value = ""] = splitOnce(line);
+          return [name.toLowerCase(), value.replaceAll(" ", "")];
+        }),
+      );
+      const key = settings.get("publickey") ?? "";
+      settings.delete("publickey");
+      return [key, settings];
+    }),
+  );
+}
+
+function sameSettings(settings: PeerSettings, others: PeerSettings | undefined): boolean {
+  return settings.size === others?.size && [...settings].every(([name, value]) => others.get(name) === value);
+}
+
+/** Names as `wg set` has them (wg(8)). What is absent is set to nothing. */
+function setArguments(settings: PeerSettings): string[] {
+  const endpoint = settings.get("endpoint");
+  return [
+    ...(endpoint === undefined ? [] : ["endpoint", endpoint]),
+    ...["persistent-keepalive", settings.get("persistentkeepalive") ?? "off"],
+    ...["allowed-ips", settings.get("allowedips") ?? ""],
+  ];
+}
+
 function splitOnce(line: string): string[] {
   const equals = line.indexOf("=");
   return equals < 0 ? [line] : [line.slice(0, equals).trim(), line.slice(equals + 1).trim()];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { leakFilter } from "./capture.ts";
 import { configurationOf } from "./connect-peers.ts";
-import { readPeerConfiguration } from "./peer-configuration.ts";
+import { changedPeers, readPeerConfiguration } from "./peer-configuration.ts";
 import { readPing } from "./prober/index.ts";
 import { readStream } from "./stream.ts";
 
@@ -97,6 +97,20 @@ describe("a peer's configuration", () => {
     const replaced = readPeerConfiguration("[Interface]\nPrivateKey = (yours)\nMTU = 1380\n", "KEY=");
     assert.equal(replaced.device, "[Interface]\nPrivateKey = KEY=\n");
     assert.equal(replaced.mtu, 1380);
+  });
+
+  test("touches only the peers that differ when it changes", () => {
+    const peer = (key: string, allowed: string): string =>
+      `[Peer]\nPublicKey = ${key}\nEndpoint = 203.0.113.11:51820\nAllowedIPs = ${allowed}\nPersistentKeepalive = 10\n`;
+    const from = `[Interface]\nPrivateKey = KEY=\n${peer("A=", "10.1.0.0/24")}${peer("B=", "10.2.0.0/24")}${peer("C=", "10.3.0.0/24")}`;
+    const to = `[Interface]\nPrivateKey = KEY=\n${peer("A=", "10.1.0.0/24")}${peer("B=", "10.2.0.0/24, 10.4.0.0/24")}[Peer]\nPublicKey = D=\n`;
+    assert.deepEqual(changedPeers(from, from), []);
+    assert.equal(
+      changedPeers(from, to).join(" "),
+      "peer C= remove" +
+        " peer B= endpoint 203.0.113.11:51820 persistent-keepalive 10 allowed-ips 10.2.0.0/24,10.4.0.0/24" +
+        " peer D= persistent-keepalive off allowed-ips ",
+    );
   });
 });
 

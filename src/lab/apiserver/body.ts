@@ -30,7 +30,8 @@ export function mediaType(request: IncomingMessage): string {
 function parse(text: string, type: string): Json {
   const yaml = type.endsWith("yaml");
   if (!yaml && !type.endsWith("json")) {
-    const instead = "it takes JSON and YAML, e.g. kubectl apply -f FILE or create -f FILE";
+    const instead =
+      "it takes JSON and YAML: kubectl apply -f FILE, or kubectl create ... --dry-run=client -o yaml | kubectl apply -f -";
     const message = `cannot read a body of type ${type}: this is the lab's embedded API server (${instead})`;
     throw new ApiError(415, "UnsupportedMediaType", message);
   }
