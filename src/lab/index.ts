@@ -9,17 +9,20 @@
  */
 export type { Capture } from "./capture.ts";
 export type { CommandOptions, CommandResult, Site } from "./command.ts";
+export { connectPeers } from "./connect-peers.ts";
 export type { ControlPlane } from "./control-plane.ts";
 export type { Daemon } from "./daemon.ts";
 export { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
 export { ScenarioError } from "./errors.ts";
 export type { DropOptions, Faults, Heal } from "./faults.ts";
 export type { KgOptions, LabHost } from "./host.ts";
+export { keepPeersConnected } from "./keep-peers.ts";
 export { Lab, type LabOptions } from "./lab.ts";
 export {
   allPairs,
   type CheckedPath,
   type CheckOptions,
+  checkPaths,
   crossPairs,
   describeFailures,
   type Path,
