@@ -113,6 +113,7 @@ export class Agent {
     );
     this.#tell(result);
     if (result.changes?.mesh?.create) this.#deviceWatch.callAgain();
+    if (result.moved) this.#deviceWatch.moved();
     this.#publisher.offer(result.patch);
     this.#deviceWatch.planned(result.plan.state.mesh?.device);
     if (result.failures.length > 0) throw new IncompletePass(result.failures.join("; "));

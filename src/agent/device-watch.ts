@@ -26,6 +26,8 @@ export class DeviceWatch {
   #looking: Promise<void> | undefined;
   /** Somebody asked for a look while one was under way. */
   #isWanted = false;
+  /** This host has another address, and its peers have not been told. */
+  #hasMoved = false;
 
   constructor(options: DeviceWatchOptions) {
     this.#options = options;
@@ -41,6 +43,14 @@ export class DeviceWatch {
   callAgain(): void {
     this.#calling.reset();
     this.#schedule(LOOK_MS);
+  }
+
+  /**
+   * This host is reached at another address: its peers are told with the next look, by WireGuard itself. Else they send to the old one until
+   * they hear from the API server, whose connection went with the old address, or until they miss an answer for 15 s.
+   */
+  moved(): void {
+    this.#hasMoved = true;
   }
 
   async stop(): Promise<void> {
@@ -79,6 +89,11 @@ export class DeviceWatch {
     if (planned === undefined) return false;
     const seen = await host.readDevice();
     if (seen === undefined) return false;
+    if (this.#hasMoved) {
+      const everybody = planned.peers.map(({ publicKey }) => publicKey);
+      await caller.announce(everybody, this.#abort.signal);
+      this.#hasMoved = false;
+    }
     const now = Date.now() / 1000;
     const silent = silentPeers(planned, seen, now);
     metrics.silentPeers.set(silent.length);

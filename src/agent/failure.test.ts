@@ -1,6 +1,7 @@
 /** What goes wrong on the host: drift is repaired, failures are told, tried again, and keep nothing else from being done. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { parseInterfaceAddress } from "../ip/index.ts";
 import { keyOf } from "./cluster.test-kit.ts";
 import { holdClock, releaseClock, Stage } from "./stage.test-kit.ts";
 
@@ -39,6 +40,26 @@ describe("drift", () => {
     await stage.advance(1_000);
     assert.deepEqual(stage.host.firewall, firewall);
     assert.equal(stage.host.mutations - before, 1);
+  });
+
+  it("the host gets another address: every peer hears it by WireGuard at once, not when it misses an answer", async () => {
+    const move = (text: string) => {
+      const address = parseInterfaceAddress(text);
+      assert.ok(address);
+      stage.host.changedByOthers("links", ({ links }) => {
+        const link = links.get("private");
+        assert.ok(link);
+        link.addresses = [...link.addresses.slice(0, 1), address];
+      });
+    };
+    await stage.advance(60_000);
+    assert.deepEqual(stage.announced, [], "at rest nobody is told anything");
+    stage.cluster.connection = "mute";
+    move("198.51.100.99/24");
+    await stage.advance(500);
+    assert.deepEqual(stage.announced, [[keyOf(3)]]);
+    await stage.advance(60_000);
+    assert.equal(stage.announced.length, 1);
   });
 
   it("the link is deleted: made again with its peers, which are called at once; the unreachable routes never went", async () => {

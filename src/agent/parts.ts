@@ -21,6 +21,8 @@ export interface Source<T> {
 export interface Caller {
   /** Calls those at once that never had a handshake, without WireGuard's own pause of 5 s. */
   renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+  /** Sends to these at once, so that they learn where this host is now. */
+  announce(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
 }
 
 export interface AgentParts {

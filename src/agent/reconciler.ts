@@ -2,7 +2,7 @@
  * One pass: what the cluster says and what the host has become a plan, the plan becomes the fewest changes, and these are applied.
  * Everything is looked at anew in each pass, so a pass that was lost, or that failed half-way, needs no memory to be made good.
  */
-import { networkOf, parseAddress } from "../ip/index.ts";
+import { type Address, networkOf, parseAddress } from "../ip/index.ts";
 import type { HostFacts } from "../linux/index.ts";
 import {
   ANNOTATIONS,
@@ -35,6 +35,8 @@ export interface PassResult {
   readonly failures: readonly string[];
   /** What was applied; undefined when there was nothing to do. */
   readonly changes: HostChanges | undefined;
+  /** This host is reached at another address than at the pass before. */
+  readonly moved: boolean;
 }
 
 /** How this pass sees the cluster. */
@@ -53,6 +55,8 @@ export class Reconciler {
   /** The plan whose device was applied last: tells a changed endpoint from one that WireGuard learned. */
   #applied: HostState | undefined;
   readonly #learned = new LearnedEndpoints();
+  /** Where this host was reached at the last pass. */
+  #address: Address | undefined;
 
   constructor(options: AgentOptions, parts: AgentParts) {
     this.#options = options;
@@ -84,7 +88,16 @@ export class Reconciler {
       patch,
       failures: failures.map((failure) => failure.message),
       changes: changed ? changes : undefined,
+      moved: this.#hasMoved(discovered.external),
     };
+  }
+
+  /** A host that has no address for a while and then the one it had has not moved. */
+  #hasMoved(address: Address | undefined): boolean {
+    if (address === undefined) return false;
+    const before = this.#address;
+    this.#address = address;
+    return before !== undefined && before.text !== address.text;
   }
 
   #discover(ownNode: NodeObject, facts: HostFacts): DiscoveredAddresses {

@@ -69,6 +69,8 @@ export class Stage {
   readonly lines: LogLine[] = [];
   /** Peers that were called anew, one list a call. */
   readonly calls: (readonly PublicKey[])[] = [];
+  /** Peers that were told where this host is, one list a time. */
+  readonly announced: (readonly PublicKey[])[] = [];
   /** What was applied, one entry a pass that had something to do. */
   readonly applied: HostChanges[] = [];
   readonly privateKey = generateKey();
@@ -180,6 +182,7 @@ export class Stage {
       host: this.host,
       caller: {
         renew: async (keys) => this.#called(keys),
+        announce: async (keys) => this.announced.push([...keys]),
       },
       patchOwnNode: (annotations) => cluster.patchOwnNode(annotations),
       resolve: this.#options.resolve ?? (() => []),

@@ -138,6 +138,22 @@ test("a renewal touches only peers without a handshake, and they are afterwards 
   assert.deepEqual(byKey(backend.device?.peers), byKey(before));
 });
 
+test("a host that moved sends to every peer with an endpoint; nothing of them changes, and no session ends", async () => {
+  const backend = new FakeBackend();
+  const driver = createDriverOver({ name: "kilo0" }, backend);
+  await driver.apply(WHOLE, signal);
+  backend.handshake(publicKey(2));
+  const before = backend.device?.peers;
+  backend.changes.length = 0;
+  assert.equal(await driver.announce([publicKey(2)], signal), 1);
+  const keepalives = backend.changes.flatMap(({ peers }) =>
+    peers.map((peer) => (peer.kind === "update" ? peer.persistentKeepalive : peer.kind)),
+  );
+  assert.equal(keepalives[0], 0);
+  assert.ok(Number(keepalives[1]) > 0, "an edge from off to on makes WireGuard send");
+  assert.deepEqual(backend.device?.peers, before);
+});
+
 test("a renewal of a device that does not exist calls nobody", async () => {
   const backend = new FakeBackend();
   backend.device = undefined;

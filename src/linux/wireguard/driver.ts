@@ -13,7 +13,7 @@ import type { DeviceDriver } from "../ports.ts";
 import { requireTools } from "../tools.ts";
 import { type DeviceBackend, kernelBackend, userspaceBackend } from "./backend.ts";
 import { noKernel, notThere } from "./errors.ts";
-import { renewChange } from "./handshake.ts";
+import { announceChange, renewChange } from "./handshake.ts";
 import { kernelHasWireguard } from "./kernel.ts";
 import { assertPortFree } from "./port-probe.ts";
 import { isServed, socketPath } from "./uapi-client.ts";
@@ -42,6 +42,11 @@ export interface WireguardDriver extends DeviceDriver {
    * Peers that the device does not have, or that have no endpoint, are left alone. Resolves to how many were called.
    */
   renew(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
+  /**
+   * Sends a packet at once to each of these peers that has an endpoint, so that they learn where this host is now. Sessions live on.
+   * Resolves to how many were sent to.
+   */
+  announce(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number>;
   /** Gives up sockets; the device stays as it is. Idempotent. */
   close(): void;
 }
@@ -125,6 +130,10 @@ class DriverOfDevice implements WireguardDriver {
     return this.#turn.run(() => this.#renew(publicKeys, signal), signal);
   }
 
+  announce(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    return this.#turn.run(() => this.#announce(publicKeys, signal), signal);
+  }
+
   close(): void {
     this.#backend.close();
   }
@@ -168,6 +177,14 @@ class DriverOfDevice implements WireguardDriver {
     // Without readback every peer seems to be without handshake: renewing them would end their sessions again and again.
     if (device === undefined || this.#readback === "unusable") return 0;
     const change = renewChange(device, publicKeys);
+    if (change.peers.length > 0) await this.#backend.set(change, signal);
+    return peersOf(change);
+  }
+
+  async #announce(publicKeys: Iterable<PublicKey>, signal: AbortSignal): Promise<number> {
+    const device = await this.#read();
+    if (device === undefined) return 0;
+    const change = announceChange(device, publicKeys);
     if (change.peers.length > 0) await this.#backend.set(change, signal);
     return peersOf(change);
   }
