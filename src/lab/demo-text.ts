@@ -37,7 +37,7 @@ export function demoSuggestions(lab: Lab, secondPeer: string): string {
 /** What is said of an agent that was asked to end. */
 export function stoppedAgentText(node: LabHost): string {
   return [
-    `kg on ${node.name} was stopped and stays so. What it made stands, packets go on; after a minute or two the others hold the node for dead.`,
+    `kg on ${node.name} was stopped and stays so. What it made stands, packets go on; after a minute the others hold the node for dead.`,
     ...alignComments([
       [startCommand(node), "starts it again, until Ctrl-C"],
       [cleanUpCommand(node), "removes all that it made"],
