@@ -7,6 +7,8 @@ import {
   type NetlinkMessage,
   type NetlinkPort,
   NLM_F_REPLACE,
+  readAttributes,
+  readI32,
   subscribe,
 } from "./netlink/index.ts";
 import * as rt from "./netlink/rtnetlink.ts";
@@ -22,7 +24,14 @@ const GROUPS = [
   rt.RTNLGRP_IPV6_IFADDR,
   rt.RTNLGRP_IPV6_ROUTE,
   rt.RTNLGRP_IPV6_RULE,
+  rt.RTNLGRP_IPV4_NETCONF,
 ];
+
+/** linux/netconf.h: a message about all links together begins with the family, padded. */
+const NETCONF_HEADER = 4;
+const NETCONFA_IFINDEX = 1;
+const NETCONFA_IFINDEX_ALL = -1;
+const NETCONFA_FORWARDING = 2;
 
 /** More states of a link than one apply makes: the oldest are forgotten, and at worst one event too many is told. */
 const EXPECTED_STATES = 16;
@@ -38,6 +47,8 @@ export interface EventOptions {
   /** Whether a place (`routeKey`) is one where kg has a route, or wants one that a foreign route keeps out. */
   readonly isWatched: (place: string) => boolean;
   readonly tell: (kind: DriftEvent["kind"]) => void;
+  /** Somebody switched the forwarding of IPv4 packets on or off. */
+  readonly tellForwarding: () => void;
 }
 
 /** Watches links, addresses, routes and rules until `close`. */
@@ -99,6 +110,9 @@ export class HostEvents {
       case rt.RTM_DELRULE:
         if (!own && parseRule(message)?.protocol === ROUTE_PROTOCOL) this.#options.tell("rules");
         break;
+      case rt.RTM_NEWNETCONF:
+        if (isAboutForwarding(message)) this.#options.tellForwarding();
+        break;
     }
   }
 
@@ -141,6 +155,12 @@ export class HostEvents {
     // A foreign route came over ours (the kernel does not announce what it replaced), or one that was in our way went.
     return message.type === rt.RTM_DELROUTE || (message.flags & NLM_F_REPLACE) !== 0;
   }
+}
+
+function isAboutForwarding({ payload }: NetlinkMessage): boolean {
+  const attributes = readAttributes(payload.subarray(NETCONF_HEADER));
+  const link = readI32(attributes.get(NETCONFA_IFINDEX));
+  return link === NETCONFA_IFINDEX_ALL && attributes.has(NETCONFA_FORWARDING);
 }
 
 function stateOf(link: Pick<Link, "index" | "up" | "mtu">): string {

@@ -8,15 +8,16 @@ import { FAMILIES } from "./netlink/rtnetlink.ts";
 import type { HostFacts, LinkFact, LinkNames } from "./ports.ts";
 import { type KernelRoute, listRoutes } from "./routes-codec.ts";
 
-/** Reads links, addresses, the default route and forwarding. Throws NetlinkError. */
-export async function readFacts(socket: NetlinkSocket, names: LinkNames): Promise<HostFacts> {
-  const [v4, v6] = await Promise.all([
-    isOn("/proc/sys/net/ipv4/ip_forward"),
-    isOn("/proc/sys/net/ipv6/conf/all/forwarding"),
-  ]);
+/** Reads links, addresses and the default route. Throws NetlinkError. */
+export function readFacts(socket: NetlinkSocket, names: LinkNames): HostFacts {
   const addresses = listAddresses(socket);
   const links = listLinks(socket).map((link) => toFact(link, addresses));
-  return { links, defaultRoute: findDefault(socket, links, names), forwarding: { v4, v6 } };
+  return { links, defaultRoute: findDefault(socket, links, names) };
+}
+
+/** Whether this network namespace forwards IPv4 packets. */
+export async function forwardsPackets(): Promise<boolean> {
+  return (await readFile("/proc/sys/net/ipv4/ip_forward", "utf8")).trim() !== "0";
 }
 
 function toFact(link: Link, addresses: readonly LinkAddress[]): LinkFact {
@@ -51,14 +52,5 @@ function listMain(socket: NetlinkSocket, family: 4 | 6): KernelRoute[] {
     // The kernel was started without this family, or has no route of it.
     if (isNetlinkError(error, "ENOENT", "EAFNOSUPPORT", "EOPNOTSUPP")) return [];
     throw error;
-  }
-}
-
-async function isOn(path: string): Promise<boolean> {
-  try {
-    return (await readFile(path, "utf8")).trim() === "1";
-  } catch {
-    // Without IPv6 in the kernel there is no such file, and nothing is forwarded.
-    return false;
   }
 }

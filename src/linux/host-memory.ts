@@ -20,6 +20,7 @@ import {
   isEmptyDeviceChange,
 } from "../wireguard/index.ts";
 import { failureOf, refusal } from "./host-failure.ts";
+import { MemoryForwarding } from "./host-memory-forwarding.ts";
 import { type FaultInjector, MemoryKernel, type MemoryLink } from "./host-memory-kernel.ts";
 import { LinkRoles } from "./link-names.ts";
 import { isNetlinkError } from "./netlink/index.ts";
@@ -55,8 +56,8 @@ export interface MemoryHost extends HostDriver {
   device: DeviceStatus | undefined;
   firewall: Firewall | undefined;
   cni: CniState | undefined;
-  /** What `foreignForwardDrops` finds. */
-  forwardDrops: readonly string[];
+  /** What keeps it from forwarding packets, as others make it. */
+  readonly forwarding: MemoryForwarding;
   /** The device reads back without peers (report K-23: a userspace WireGuard that did). */
   losePeersOnRead: boolean;
   /** Refuses mutating calls; undefined ends it. */
@@ -72,10 +73,10 @@ export function createMemoryHost(options: MemoryHostOptions = {}): MemoryHost {
 
 class HostInMemory implements MemoryHost {
   readonly kernel = new MemoryKernel();
+  readonly forwarding = new MemoryForwarding();
   device: DeviceStatus | undefined;
   firewall: Firewall | undefined;
   cni: CniState | undefined;
-  forwardDrops: readonly string[] = [];
   losePeersOnRead = false;
   readonly #names: LinkRoles;
   readonly #listeners = new Set<(event: DriftEvent) => void>();
@@ -136,11 +137,19 @@ class HostInMemory implements MemoryHost {
     }));
     const uplink = this.kernel.links.get("private");
     const defaultRoute = uplink === undefined ? undefined : { link: uplink.name, mtu: uplink.mtu };
-    return { links, defaultRoute, forwarding: { v4: true, v6: true } };
+    return { links, defaultRoute };
   }
 
   async foreignForwardDrops(): Promise<readonly string[]> {
-    return this.forwardDrops;
+    return this.forwarding.drops;
+  }
+
+  async forwardsPackets(): Promise<boolean> {
+    return this.forwarding.isOn;
+  }
+
+  watchForwarding(listener: () => void): () => void {
+    return this.forwarding.watch(listener);
   }
 
   setPrivateLink(name: string | undefined): void {
@@ -167,6 +176,7 @@ class HostInMemory implements MemoryHost {
 
   close(): void {
     this.#listeners.clear();
+    this.forwarding.close();
   }
 
   async apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]> {

@@ -10,7 +10,7 @@ import {
 } from "../mesh/index.ts";
 import { type DeviceStatus, isEmptyDeviceChange } from "../wireguard/index.ts";
 import { HostEvents } from "./host-events.ts";
-import { readFacts } from "./host-facts.ts";
+import { forwardsPackets, readFacts } from "./host-facts.ts";
 import { failureOf } from "./host-failure.ts";
 import { removeEverything } from "./host-removal.ts";
 import type { LinkRoles } from "./link-names.ts";
@@ -58,6 +58,7 @@ class Host implements HostDriver {
   readonly #port: NetlinkPort | undefined;
   readonly #socket: NetlinkSocket;
   readonly #listeners = new Set<(event: DriftEvent) => void>();
+  readonly #forwardingListeners = new Set<() => void>();
   #events: HostEvents | undefined;
   #stopFirewall: (() => void) | undefined;
   /** Places of routes: own ones at the last read, and those that were last to be set, also if a foreign route kept them out. */
@@ -107,12 +108,26 @@ class Host implements HostDriver {
     return this.#device.read();
   }
 
-  facts(): Promise<HostFacts> {
+  async facts(): Promise<HostFacts> {
     return readFacts(this.#socket, this.#links);
   }
 
   foreignForwardDrops(): Promise<readonly string[]> {
     return this.#firewall.foreignForwardDrops();
+  }
+
+  forwardsPackets(): Promise<boolean> {
+    return forwardsPackets();
+  }
+
+  watchForwarding(listener: () => void): () => void {
+    const end = this.#firewall.watchForeign(listener);
+    this.#forwardingListeners.add(listener);
+    this.#startEvents();
+    return () => {
+      end();
+      this.#forwardingListeners.delete(listener);
+    };
   }
 
   setPrivateLink(name: string | undefined): void {
@@ -156,6 +171,7 @@ class Host implements HostDriver {
 
   close(): void {
     this.#listeners.clear();
+    this.#forwardingListeners.clear();
     this.#stopFirewall?.();
     this.#stopFirewall = undefined;
     this.#events?.close();
@@ -274,6 +290,9 @@ class Host implements HostDriver {
       port: this.#port,
       isWatched: (place) => this.#ownPlaces.has(place) || this.#wantedPlaces.has(place),
       tell,
+      tellForwarding: () => {
+        for (const listener of this.#forwardingListeners) listener();
+      },
     });
     this.#stopFirewall = this.#firewall.watch(() => tell("firewall"));
   }

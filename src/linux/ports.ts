@@ -35,6 +35,11 @@ export interface FirewallDriver {
   remove(): Promise<readonly string[]>;
   /** Descriptions of foreign rules or policies that drop forwarded packets by default; empty when there are none. */
   foreignForwardDrops(): Promise<readonly string[]>;
+  /**
+   * Calls `listener` a moment after others changed what `foreignForwardDrops` looks at. Returns what ends it. The old iptables (not
+   * iptables-nft) announces nothing and is not told of.
+   */
+  watchForeign(listener: () => void): () => void;
   /** Calls `listener` when somebody else changed the table. Returns what ends it. */
   watch(listener: () => void): () => void;
   close(): void;
@@ -65,8 +70,15 @@ export interface HostDriver {
   readDevice(): Promise<DeviceStatus | undefined>;
   /** What address discovery and the MTU need to know. */
   facts(): Promise<HostFacts>;
-  /** Foreign rules that drop forwarded packets (report: a foreign firewall's drop in FORWARD); empty when there are none. */
+  /** Foreign rules that drop forwarded packets (report K-60); empty when there are none. Starts processes: for when `watchForwarding` tells. */
   foreignForwardDrops(): Promise<readonly string[]>;
+  /** Whether the host forwards IPv4 packets (net.ipv4.ip_forward). */
+  forwardsPackets(): Promise<boolean>;
+  /**
+   * Calls `listener` when what `foreignForwardDrops` or `forwardsPackets` says may have changed (see `FirewallDriver.watchForeign`). Returns
+   * what ends it.
+   */
+  watchForwarding(listener: () => void): () => void;
   /** Names the link with the role `private`; undefined when the host has none. */
   setPrivateLink(name: string | undefined): void;
   /** Calls `listener` when somebody else changed what is kg's. Own changes are not told. Returns what ends it. */
@@ -108,8 +120,6 @@ export interface HostFacts {
   readonly links: readonly LinkFact[];
   /** The link and MTU of the best default route of the main table; IPv4 before IPv6. Own ones, and those with several next hops, do not count. */
   readonly defaultRoute?: { readonly link: string; readonly mtu: number } | undefined;
-  /** Whether the host forwards packets of this family. */
-  readonly forwarding: { readonly v4: boolean; readonly v6: boolean };
 }
 
 /** A link of the host. */

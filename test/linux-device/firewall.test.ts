@@ -38,6 +38,9 @@ function calls(): string[] {
   return existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : [];
 }
 
+/** A little longer than a change of others takes to be told. */
+const FOREIGN_PAUSE_MS = 2_200;
+
 function make(links = new LinkRoles({ mesh: "kilo0" })) {
   rmSync(log, { force: true });
   return createFirewallDriver({ links, path: folder });
@@ -60,6 +63,10 @@ describe("nftables in a kernel", () => {
     flush: async () => {
       run("nft flush ruleset");
       await sleep(30);
+    },
+    dropForwarded: async () => {
+      run("iptables-nft -P FORWARD DROP");
+      await sleep(FOREIGN_PAUSE_MS);
     },
   }));
 
@@ -248,6 +255,39 @@ describe("nftables in a kernel", () => {
       code: "FIREWALL_REFUSED",
       message: "cannot write nftables table inet kilomesh: Error: Operation not permitted",
     });
+    driver.close();
+  });
+
+  test("at rest no process is started for foreign firewalls: one that changes is told, what a kube-proxy writes is not", async () => {
+    run("iptables-nft -A FORWARD -j ACCEPT");
+    const driver = make();
+    let told = 0;
+    driver.watchForeign(() => told++);
+    assert.deepEqual(await driver.foreignForwardDrops(), []);
+    const looked = calls().length;
+    run("iptables-nft -t nat -N KUBE-SERVICES");
+    run("iptables-nft -t nat -A KUBE-SERVICES -j ACCEPT");
+    run("iptables-nft -N KUBE-FORWARD");
+    run("iptables-nft -A KUBE-FORWARD -j DROP");
+    await sleep(FOREIGN_PAUSE_MS);
+    // The nat table was new: that is one event.
+    assert.ok(told <= 1);
+    told = 0;
+    run("iptables-nft -t nat -F KUBE-SERVICES");
+    run("iptables-nft -t nat -X KUBE-SERVICES");
+    await sleep(FOREIGN_PAUSE_MS);
+    assert.equal(told, 0);
+    assert.equal(calls().length, looked);
+    run("iptables-nft -A FORWARD -j DROP");
+    await sleep(FOREIGN_PAUSE_MS);
+    assert.equal(told, 1);
+    assert.deepEqual(await driver.foreignForwardDrops(), [
+      "table ip filter chain FORWARD (its last rule drops or rejects the rest)",
+    ]);
+    run("nft delete table ip filter");
+    await sleep(FOREIGN_PAUSE_MS);
+    assert.equal(told, 2);
+    assert.deepEqual(await driver.foreignForwardDrops(), []);
     driver.close();
   });
 

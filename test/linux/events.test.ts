@@ -1,5 +1,6 @@
 /** Events of the kernel's under stress: the trap after ENOBUFS, and how many routes a batch takes. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, it } from "node:test";
 
 import { MAKE_LINK, manyRoutes, NO_CHANGES, texts } from "../../src/linux/host-plan.test-kit.ts";
@@ -132,6 +133,27 @@ describe("events of the kernel", () => {
     ipBatch(["link set eth0 mtu 1400"]);
     await settle();
     assert.deepEqual(kinds.splice(0), ["links"]);
+  });
+
+  it("forwarding is switched off: told to who watches it, and read only then", async () => {
+    let told = 0;
+    const end = host.watchForwarding(() => told++);
+    const set = (value: string) => writeFileSync("/proc/sys/net/ipv4/ip_forward", value);
+    set("1");
+    await settle();
+    assert.equal(await host.forwardsPackets(), true);
+    told = 0;
+    set("0");
+    await settle();
+    assert.equal(told, 1);
+    assert.equal(await host.forwardsPackets(), false);
+    writeFileSync("/proc/sys/net/ipv4/conf/eth0/forwarding", "1");
+    await settle();
+    assert.equal(told, 1, "one link is not the host");
+    end();
+    set("1");
+    await settle();
+    assert.equal(told, 1);
   });
 
   it("no event of a foreign flood wakes anybody", async () => {

@@ -39,6 +39,8 @@ export interface Subject {
   readonly mutations: () => number;
   /** Another program deletes everything. */
   readonly flush: () => Promise<void>;
+  /** Another program drops what is forwarded. Resolves when that must have been told. */
+  readonly dropForwarded: () => Promise<void>;
 }
 
 /** Defines the tests. `make`: a driver whose table is missing. */
@@ -148,6 +150,21 @@ export function firewallCompliance(name: string, make: () => Subject): void {
     await driver.apply({ kind: "replace", firewall: some }, signal);
     await flush();
     assert.equal(told, 1, "who does not listen any more is not told");
+    driver.close();
+  });
+
+  test(`${name}: a foreign firewall's drop in FORWARD is told when it comes (K-60)`, async () => {
+    const { driver, dropForwarded } = make();
+    let told = 0;
+    const end = driver.watchForeign(() => told++);
+    assert.deepEqual(await driver.foreignForwardDrops(), []);
+    await driver.apply({ kind: "replace", firewall: some }, signal);
+    assert.equal(told, 0, "our own table is not foreign");
+    await dropForwarded();
+    assert.equal(told, 1);
+    assert.equal((await driver.foreignForwardDrops()).length, 1);
+    end();
+    await driver.remove();
     driver.close();
   });
 

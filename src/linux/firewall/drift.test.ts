@@ -25,7 +25,7 @@ function generation(): Uint8Array {
 function watched() {
   const port = new FakePort();
   const seen = { told: 0 };
-  const watch = new DriftWatch(() => seen.told++, port);
+  const watch = new DriftWatch({ onForeign: () => seen.told++, port });
   return { port, seen, watch };
 }
 

@@ -14,32 +14,45 @@ import {
   readText,
   subscribe,
 } from "../netlink/index.ts";
+import { NFGENMSG_LENGTH, NFNLGRP_NFTABLES, NFT_MSG_NEWGEN, SUBSYSTEM_NFTABLES } from "./events.ts";
 
-const NFNLGRP_NFTABLES = 7;
-const SUBSYSTEM_NFTABLES = 10;
-const NFT_MSG_NEWGEN = 15;
 const NFPROTO_INET = 1;
 /** The table's name is attribute 1 of tables, chains, rules, sets, elements and objects alike. */
 const TABLE_NAME = 1;
-const NFGENMSG_LENGTH = 4;
 
-/** Watches the table from now until `close`. `onForeign`: somebody else changed it, or events were lost. */
+export interface DriftOptions {
+  /** Somebody else changed our table, or events were lost. */
+  readonly onForeign: () => void;
+  /** An event about another table. @default nobody */
+  readonly onOther?: ((message: NetlinkMessage) => void) | undefined;
+  /** Events were lost, after `onForeign`. @default nobody */
+  readonly onOverrun?: (() => void) | undefined;
+  /** Calls below netlink. @default the native addon */
+  readonly port?: NetlinkPort | undefined;
+}
+
+/** Watches the tables from now until `close`. */
 export class DriftWatch {
   readonly #close: () => void;
   readonly #onForeign: () => void;
+  readonly #onOther: (message: NetlinkMessage) => void;
   /** Whether a message of the transaction that is being told named the table. */
   #touched = false;
   /** Generations that touched the table while a transaction of ours was under way; undefined while there is none. */
   #during: number | undefined;
 
-  constructor(onForeign: () => void, port?: NetlinkPort) {
+  constructor({ onForeign, onOther, onOverrun, port }: DriftOptions) {
     this.#onForeign = onForeign;
+    this.#onOther = onOther ?? (() => undefined);
     this.#close = subscribe({
       protocol: NETLINK_NETFILTER,
       groups: [NFNLGRP_NFTABLES],
       port,
       onMessage: (message) => this.#take(message),
-      onOverrun: onForeign,
+      onOverrun: () => {
+        onForeign();
+        onOverrun?.();
+      },
     });
   }
 
@@ -68,7 +81,8 @@ export class DriftWatch {
   #take(message: NetlinkMessage): void {
     if (message.type >> 8 !== SUBSYSTEM_NFTABLES) return;
     if ((message.type & 0xff) !== NFT_MSG_NEWGEN) {
-      this.#touched ||= isAboutTable(message.payload);
+      if (isAboutTable(message.payload)) this.#touched = true;
+      else this.#onOther(message);
       return;
     }
     if (!this.#touched) return;

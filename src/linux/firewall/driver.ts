@@ -12,7 +12,8 @@ import type { FirewallDriver, LinkNames } from "../ports.ts";
 import { requireTools } from "../tools.ts";
 import { DriftWatch } from "./drift.ts";
 import { FirewallError } from "./errors.ts";
-import { foreignForwardDrops } from "./foreign.ts";
+import { lookForForeignDrops } from "./foreign.ts";
+import { ForeignWatch } from "./foreign-watch.ts";
 import { parseListing, readFirewall } from "./listing.ts";
 import { firstLine, runProgram } from "./nft.ts";
 import { renderElements, renderRemoval, renderTable } from "./render.ts";
@@ -37,6 +38,7 @@ class NftablesDriver implements FirewallDriver {
   readonly #nft: string;
   readonly #links: LinkNames;
   readonly #drift: DriftWatch;
+  readonly #foreign = new ForeignWatch();
   readonly #listeners = new Set<() => void>();
   /** What the table is known to be, as long as nobody else writes; undefined: has to be listed. */
   #known: Known | undefined;
@@ -48,7 +50,12 @@ class NftablesDriver implements FirewallDriver {
   constructor(options: FirewallOptions) {
     this.#nft = requireTools(["nft"], options.path).nft;
     this.#links = options.links;
-    this.#drift = new DriftWatch(() => this.#changedByOthers(), options.port);
+    this.#drift = new DriftWatch({
+      onForeign: () => this.#changedByOthers(),
+      onOther: (message) => this.#foreign.take(message),
+      onOverrun: () => this.#foreign.changed(),
+      port: options.port,
+    });
   }
 
   read(): Promise<Firewall | undefined> {
@@ -71,8 +78,14 @@ class NftablesDriver implements FirewallDriver {
     });
   }
 
-  foreignForwardDrops(): Promise<readonly string[]> {
-    return foreignForwardDrops(this.#nft);
+  async foreignForwardDrops(): Promise<readonly string[]> {
+    const { drops, chains } = await lookForForeignDrops(this.#nft);
+    this.#foreign.found(chains);
+    return drops;
+  }
+
+  watchForeign(listener: () => void): () => void {
+    return this.#foreign.watch(listener);
   }
 
   watch(listener: () => void): () => void {
@@ -82,6 +95,7 @@ class NftablesDriver implements FirewallDriver {
 
   close(): void {
     this.#drift.close();
+    this.#foreign.close();
   }
 
   async #read(): Promise<Firewall | undefined> {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { NFT_TABLE } from "../../mesh/index.ts";
 import { findTool } from "../tools.ts";
 import { FirewallError } from "./errors.ts";
+import type { ChainName } from "./foreign-watch.ts";
 import { type ListingEntry, of, parseListing } from "./listing.ts";
 import { firstLine, runProgram } from "./nft.ts";
 import { TABLE_FAMILY } from "./rules.ts";
@@ -10,8 +11,16 @@ import { TABLE_FAMILY } from "./rules.ts";
 /** Families whose forward hook our packets pass. */
 const FAMILIES = new Set(["ip", "ip6", "inet"]);
 
+/** What a look at the firewalls of a host found. */
+export interface ForeignLook {
+  /** Descriptions of those that drop by default. */
+  readonly drops: readonly string[];
+  /** All foreign chains at the forward hook. */
+  readonly chains: readonly ChainName[];
+}
+
 /** Only chains are listed, and rules of those at the forward hook: other tables may hold ten thousands. */
-export async function foreignForwardDrops(nft: string): Promise<string[]> {
+export async function lookForForeignDrops(nft: string): Promise<ForeignLook> {
   const listing = await runProgram(nft, ["-j", "list", "chains"], "");
   if (listing.status !== 0) {
     throw new FirewallError(
@@ -23,11 +32,16 @@ export async function foreignForwardDrops(nft: string): Promise<string[]> {
   const byPolicy = chains.filter((chain) => chain.policy === "drop");
   const others = chains.filter((chain) => chain.policy !== "drop");
   const byRule = await chainsThatEndInDrop(nft, others);
-  return [
+  const drops = [
     ...byPolicy.map((chain) => `${describe(chain)} (policy drop)`),
     ...byRule.map((chain) => `${describe(chain)} (its last rule drops or rejects the rest)`),
     ...(await legacyDrops()),
   ];
+  return { drops, chains: chains.map(nameOf) };
+}
+
+function nameOf({ family, table, name }: ListingEntry): ChainName {
+  return { family: String(family), table: String(table), chain: String(name) };
 }
 
 function isForeignForward(chain: ListingEntry): boolean {

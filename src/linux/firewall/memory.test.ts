@@ -3,5 +3,10 @@ import { createMemoryFirewall } from "./memory.ts";
 
 firewallCompliance("twin", () => {
   const driver = createMemoryFirewall();
-  return { driver, mutations: () => driver.mutations, flush: async () => driver.flushedByOthers() };
+  return {
+    driver,
+    mutations: () => driver.mutations,
+    flush: async () => driver.flushedByOthers(),
+    dropForwarded: async () => driver.setForeignDrops(["a chain"]),
+  };
 });

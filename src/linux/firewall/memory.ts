@@ -9,7 +9,7 @@ export interface MemoryFirewall extends FirewallDriver {
   readonly mutations: number;
   /** Somebody else deletes the table, as `nft flush ruleset` does. */
   flushedByOthers(): void;
-  /** What `foreignForwardDrops` answers from now on. */
+  /** What `foreignForwardDrops` answers from now on; told to those who watch. */
   setForeignDrops(drops: readonly string[]): void;
 }
 
@@ -23,6 +23,7 @@ class FirewallInMemory implements MemoryFirewall {
   #mutations = 0;
   #drops: readonly string[] = [];
   readonly #listeners = new Set<() => void>();
+  readonly #foreignListeners = new Set<() => void>();
 
   get mutations(): number {
     return this.#mutations;
@@ -55,6 +56,11 @@ class FirewallInMemory implements MemoryFirewall {
     return this.#drops;
   }
 
+  watchForeign(listener: () => void): () => void {
+    this.#foreignListeners.add(listener);
+    return () => this.#foreignListeners.delete(listener);
+  }
+
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -62,6 +68,7 @@ class FirewallInMemory implements MemoryFirewall {
 
   close(): void {
     this.#listeners.clear();
+    this.#foreignListeners.clear();
   }
 
   flushedByOthers(): void {
@@ -71,6 +78,7 @@ class FirewallInMemory implements MemoryFirewall {
 
   setForeignDrops(drops: readonly string[]): void {
     this.#drops = drops;
+    for (const listener of this.#foreignListeners) listener();
   }
 
   #set(table: Firewall | undefined): void {

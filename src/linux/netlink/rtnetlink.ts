@@ -14,6 +14,7 @@ export const RTM_GETROUTE = 26;
 export const RTM_NEWRULE = 32;
 export const RTM_DELRULE = 33;
 export const RTM_GETRULE = 34;
+export const RTM_NEWNETCONF = 80;
 
 /** Multicast groups. */
 export const RTNLGRP_LINK = 1;
@@ -23,6 +24,7 @@ export const RTNLGRP_IPV4_RULE = 8;
 export const RTNLGRP_IPV6_IFADDR = 9;
 export const RTNLGRP_IPV6_ROUTE = 11;
 export const RTNLGRP_IPV6_RULE = 19;
+export const RTNLGRP_IPV4_NETCONF = 24;
 
 const AF_INET = 2;
 const AF_INET6 = 10;
