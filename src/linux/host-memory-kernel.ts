@@ -2,7 +2,9 @@
 import { constants } from "node:os";
 import type { Family, InterfaceAddress } from "../ip/index.ts";
 import { type LinkRole, ROUTE_PROTOCOL, type Route, type Rule, routeKey, ruleKey } from "../mesh/index.ts";
-import { NetlinkError } from "./netlink/index.ts";
+import { failureOf } from "./host-failure.ts";
+import { isNetlinkError, NetlinkError } from "./netlink/index.ts";
+import type { ApplyFailure } from "./ports.ts";
 
 export interface MemoryLink {
   readonly name: string;
@@ -152,6 +154,24 @@ export class MemoryKernel {
       const concerned = family === undefined || route.destination.family === family;
       if (route.link === role && concerned) this.routes.delete(key);
     }
+  }
+}
+
+/** Does one thing; whether it succeeded, or was so already (an error with the code `already`). */
+export function attempt(
+  failures: ApplyFailure[],
+  part: ApplyFailure["part"],
+  subject: string,
+  work: () => void,
+  already?: string,
+): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (already !== undefined && isNetlinkError(error, already)) return true;
+    failures.push(failureOf(part, subject, error));
+    return false;
   }
 }
 

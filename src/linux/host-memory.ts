@@ -19,11 +19,10 @@ import {
   EMPTY_DEVICE,
   isEmptyDeviceChange,
 } from "../wireguard/index.ts";
-import { failureOf, refusal } from "./host-failure.ts";
+import { refusal } from "./host-failure.ts";
 import { MemoryForwarding } from "./host-memory-forwarding.ts";
-import { type FaultInjector, MemoryKernel, type MemoryLink } from "./host-memory-kernel.ts";
+import { attempt, type FaultInjector, MemoryKernel, type MemoryLink } from "./host-memory-kernel.ts";
 import { LinkRoles } from "./link-names.ts";
-import { isNetlinkError } from "./netlink/index.ts";
 import type { ApplyFailure, DriftEvent, HostDriver, HostFacts, Removal } from "./ports.ts";
 import { formatRoute } from "./routes.ts";
 import { formatRule } from "./rules.ts";
@@ -333,24 +332,6 @@ class HostInMemory implements MemoryHost {
 
 function readLink(link: MemoryLink) {
   return { up: link.up, mtu: link.mtu, addresses: [...link.addresses] };
-}
-
-/** Does one thing; whether it succeeded, or was so already. */
-function attempt(
-  failures: ApplyFailure[],
-  part: ApplyFailure["part"],
-  subject: string,
-  work: () => void,
-  already?: string,
-): boolean {
-  try {
-    work();
-    return true;
-  } catch (error) {
-    if (already !== undefined && isNetlinkError(error, already)) return true;
-    failures.push(failureOf(part, subject, error));
-    return false;
-  }
 }
 
 function changeFirewall(before: Firewall | undefined, change: FirewallChange): Firewall {
