@@ -140,8 +140,14 @@ describe("a host that refuses", () => {
     await stage.advance(5_000);
     const settled = stage.host.mutations;
     const applies = stage.applied.length;
+    const told = stage.metric("kilomesh_applies_total");
     await stage.advance(300_000);
     assert.equal(stage.host.mutations, settled);
+    assert.equal(
+      stage.metric("kilomesh_applies_total"),
+      told,
+      "a try that changes nothing is not told as a change",
+    );
     assert.ok(stage.applied.length - applies <= 60, `${stage.applied.length - applies} tries in 300 s`);
     await stage.agent.stop();
   });

@@ -33,7 +33,7 @@ export interface PassResult {
   readonly patch: AnnotationPatch | undefined;
   /** Operations that could not be done, one message each. */
   readonly failures: readonly string[];
-  /** What was applied; undefined when there was nothing to do. */
+  /** What was applied; undefined when there was nothing to do, or nothing of it could be done. */
   readonly changes: HostChanges | undefined;
   /** This host is reached at another address than at the pass before. */
   readonly moved: boolean;
@@ -80,8 +80,10 @@ export class Reconciler {
     if (plan.state.mesh !== undefined) this.#learned.retain(plan.state.mesh.device);
     const difference = diffHost(plan.state, actual, { now, previous: this.#applied });
     const changes = plan.ready ? difference : withoutRemovals(difference, actual);
-    const changed = !isEmptyChange(changes);
-    const failures = changed ? await host.apply(changes, signal) : [];
+    const before = host.mutations;
+    const failures = isEmptyChange(changes) ? [] : await host.apply(changes, signal);
+    // A try of which nothing succeeded has changed nothing: a foreign route in a place of ours is met again and again.
+    const changed = !isEmptyChange(changes) && (failures.length === 0 || host.mutations > before);
     if (!failures.some(({ part }) => part === "mesh" || part === "device")) this.#applied = plan.state;
     return {
       plan,
