@@ -280,7 +280,7 @@ describe("kubectl", () => {
     const kind = await run("get deployments");
     assert.match(kind.err, /the server doesn't have a resource type "deployments"/);
     const protobuf = await run("create namespace other");
-    assert.match(protobuf.err, /takes JSON and YAML, e\.g\. kubectl apply -f FILE/);
+    assert.match(protobuf.err, /takes JSON and YAML: kubectl apply -f FILE/);
     const raw = await run("get --raw /apis/apps/v1/deployments");
     assert.match(raw.err, /cannot serve deployments of apps\/v1: .*use a real cluster, e\.g\. kind or k3s/);
   });
