@@ -39,6 +39,9 @@ const SETTLED = 1500;
 /** Statuses of an agent that was asked to end: in order, or by SIGINT or SIGTERM before it could do so in order. */
 const ASKED_TO_END = [0, 130, 143];
 
+/** Status after SIGKILL. */
+const KILLED = 137;
+
 /** Milliseconds between renewals of the nodes' leases: a kubelet's. */
 const LEASE_RENEWAL = 10_000;
 
@@ -81,15 +84,21 @@ async function whatCannotBeMended(lab: Lab): Promise<string> {
 /** A node that goes down is started again; so is an agent that crashes, but not one that was asked to end. */
 async function keepNode(node: LabHost, { print, signal, over }: KeeperOptions): Promise<void> {
   let delay = RESTART_DELAY;
+  let stopped: Daemon | undefined;
   while (!signal.aborted) {
     const kg = node.kg;
-    const agent = kg?.running ? [kg.ended] : [];
+    // Not by whether it runs: it may have been killed before anybody looked.
+    const agent = kg === undefined || kg === stopped ? [] : [kg.ended];
     await Promise.race([over, node.down, ...agent]);
     await pause(delay, signal);
     if (signal.aborted) return;
     try {
       if (!node.alive) await restartHost(node, print);
-      else if (kg !== undefined && !kg.running) delay = await afterAgent(node, kg, delay, print);
+      else if (kg !== undefined && ASKED_TO_END.includes(await kg.ended)) {
+        stopped = kg;
+        await node.stopKg();
+        print(stoppedAgentText(node));
+      } else if (kg !== undefined) delay = await restartAgent(node, kg, delay, print);
     } catch (error) {
       if (!signal.aborted) print(`${node.name} could not be mended: ${messageOf(error)}`);
       delay = Math.min(delay * 2, LONGEST_DELAY);
@@ -98,19 +107,14 @@ async function keepNode(node: LabHost, { print, signal, over }: KeeperOptions): 
 }
 
 /** Gives the delay before the next restart. */
-async function afterAgent(
+async function restartAgent(
   node: LabHost,
   kg: Daemon,
   delay: number,
   print: (text: string) => void,
 ): Promise<number> {
   const status = await kg.ended;
-  if (ASKED_TO_END.includes(status)) {
-    await node.stopKg();
-    print(stoppedAgentText(node));
-    return RESTART_DELAY;
-  }
-  const killed = status === 137;
+  const killed = status === KILLED;
   print(
     killed
       ? `kg on ${node.name} was killed; starting it again`

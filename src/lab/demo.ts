@@ -59,10 +59,20 @@ export async function runDemo(options: DemoOptions): Promise<boolean> {
     options.steps.end();
     if (options.once) print(`demo: ${pathSummary(checked)}`);
     return allOk && trouble === undefined;
+  } catch (error) {
+    throw signal.aborted ? error : namingDeadHosts(lab, error);
   } finally {
     await lab?.stop();
     options.steps.end();
   }
+}
+
+/** A host that was killed while the demo started is the reason for whatever failed then. */
+function namingDeadHosts(lab: Lab | undefined, error: unknown): unknown {
+  const dead = lab?.hosts.filter((host) => !host.alive).map((host) => host.name) ?? [];
+  if (dead.length === 0 || !(error instanceof LabError)) return error;
+  const what = `first process of ${dead.join(", ")} has ended`;
+  return new LabError("process", `cannot go on: ${what} (${error.message})`, { cause: error });
 }
 
 function showAndStay(lab: Lab, options: DemoOptions): Promise<string | undefined> {
