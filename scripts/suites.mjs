@@ -10,6 +10,7 @@ const root = dirname(import.meta.dirname);
 /**
  * A suite whose folder does not exist is not there yet and is left out. `unshare`: options of unshare(1) for a suite that needs
  * namespaces of its own; `hide`: a folder that is an empty tmpfs inside them, so that sockets of the host are neither seen nor made.
+ * `kubectl`: a new enough one has to be on the PATH.
  */
 export const SUITES = {
   unit: { folders: ["src", "test/house"] },
@@ -22,7 +23,7 @@ export const SUITES = {
   apiserver: { folders: ["test/apiserver"] },
   contract: { folders: ["test/contract"] },
   oracle: { folders: ["test/oracle"] },
-  lab: { folders: ["test/lab"] },
+  lab: { folders: ["test/lab"], kubectl: true },
 };
 
 /** Where a suite leaves its counts, as `{"passed":N,"failed":N}`. A skipped test counts as failed. */
@@ -55,6 +56,16 @@ function runAll(named) {
   return ok ? 0 : 1;
 }
 
+/** The environment with the folder of a new enough kubectl first on its PATH; as it is where there is none to be had: tests say so. */
+function withKubectl(env) {
+  const found = spawnSync("sh", [join(root, "scripts/kubectl.sh")], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const path = found.stdout.trim();
+  return found.status === 0 ? { ...env, PATH: `${dirname(path)}:${env.PATH}` } : env;
+}
+
 function summarize(results) {
   console.log("");
   for (const { name, passed, failed } of results) console.log(`${name}: ${passed} passed, ${failed} failed`);
@@ -69,6 +80,7 @@ function runOne(name) {
   const run = spawnSync(process.execPath, [script, name, ...SUITES[name].folders], {
     cwd: root,
     stdio: "inherit",
+    env: SUITES[name].kubectl ? withKubectl(process.env) : process.env,
   });
   const counts = existsSync(countsFile(name))
     ? JSON.parse(readFileSync(countsFile(name), "utf8"))
