@@ -198,6 +198,25 @@ describe("what is learned", () => {
     await stage.agent.stop();
   });
 
+  it("a laptop that got another port is called where others hear it, at the next resync, not when the old session ends", async () => {
+    const stage = new Stage({
+      nodes: threeNodes(),
+      peers: [peerOf("lap", { publicKey: LAPTOP, allowedIPs: ["10.5.0.1/32"], persistentKeepalive: 10 })],
+    });
+    await stage.converge();
+    stage.hear(LAPTOP, "198.18.0.7:4007");
+    await stage.advance(31_000);
+    assert.match(stage.cluster.annotationOf("a1", "discovered-endpoints") ?? "", /4007/);
+    stage.mute.add(LAPTOP);
+    stage.cluster.annotate("b1", {
+      "kilo.squat.ai/discovered-endpoints": JSON.stringify({ [LAPTOP]: { IP: "198.18.0.7", Port: 5007 } }),
+    });
+    await stage.advance(61_000);
+    assert.equal(stage.endpointOf(LAPTOP), "198.18.0.7:5007");
+    assert.doesNotMatch(stage.cluster.annotationOf("a1", "discovered-endpoints") ?? "", /4007/);
+    await stage.agent.stop();
+  });
+
   it("K-03: an endpoint without a handshake is not published", async () => {
     const stage = new Stage({ nodes: behindNat() });
     stage.peersAnswer = false;

@@ -5,14 +5,21 @@
 import type { LearnedEndpoint } from "../mesh/index.ts";
 import type { DeviceConfig, DeviceStatus, PublicKey } from "../wireguard/index.ts";
 
-export class LearnedEndpoints {
-  readonly #known = new Map<PublicKey, LearnedEndpoint>();
+interface Known extends LearnedEndpoint {
+  readonly receivedBytes: number;
+}
 
-  /** Takes in what was read of the device; peers without a handshake say nothing new. */
-  saw(device: DeviceStatus | undefined): void {
-    for (const { publicKey, endpoint, latestHandshake } of device?.peers ?? []) {
+export class LearnedEndpoints {
+  readonly #known = new Map<PublicKey, Known>();
+
+  /** Takes in what was read of the device at `now` (Unix seconds); peers without a handshake say nothing new. */
+  saw(device: DeviceStatus | undefined, now: number): void {
+    for (const { publicKey, endpoint, latestHandshake, receivedBytes } of device?.peers ?? []) {
       if (endpoint === undefined || latestHandshake === 0) continue;
-      this.#known.set(publicKey, { publicKey, endpoint, latestHandshake });
+      const before = this.#known.get(publicKey);
+      // A device that was made again counts from 0.
+      const heardAt = receivedBytes === before?.receivedBytes ? before.heardAt : now;
+      this.#known.set(publicKey, { publicKey, endpoint, latestHandshake, receivedBytes, heardAt });
     }
   }
 
@@ -24,6 +31,6 @@ export class LearnedEndpoints {
 
   /** With the time of each one's last handshake, however long ago. */
   list(): LearnedEndpoint[] {
-    return [...this.#known.values()];
+    return [...this.#known.values()].map(({ receivedBytes: _, ...learned }) => learned);
   }
 }

@@ -70,7 +70,7 @@ export class Reconciler {
     const discovered = this.#discover(view.ownNode, facts);
     host.setPrivateLink(discovered.privateLink);
     const actual = await host.read();
-    this.#learned.saw(deviceOf(actual));
+    this.#learned.saw(deviceOf(actual), now);
     const { publicKey, version } = this.#parts;
     const { plan, patch } = planAgent(this.#input(view, facts, now), {
       publicKey,

@@ -77,6 +77,9 @@ export class Stage {
   readonly publicKey = publicKeyOf(this.privateKey);
   /** Whether peers with an endpoint answer. */
   peersAnswer = true;
+  /** Peers from which nothing comes any more, although their session has not ended yet. */
+  readonly mute = new Set<PublicKey>();
+  #keptAlive = 0;
   agent: Agent;
   metrics = createAgentMetrics();
   readonly #options: StageOptions;
@@ -109,6 +112,7 @@ export class Stage {
       mock.timers.tick(Math.min(STEP_MS, milliseconds - passed));
       this.cluster.tick();
       if (this.peersAnswer) this.#answer();
+      this.#keepAlive();
       await settle();
     }
   }
@@ -210,6 +214,17 @@ export class Stage {
     for (const { publicKey, endpoint, latestHandshake } of this.host.device?.peers ?? []) {
       if (endpoint !== undefined && now - latestHandshake >= 120)
         this.#changePeer(publicKey, { latestHandshake: now });
+    }
+  }
+
+  /** Who has a session sends a packet every 10 s, as a keepalive does. */
+  #keepAlive(): void {
+    const period = Math.floor(Date.now() / 10_000);
+    if (period === this.#keptAlive) return;
+    this.#keptAlive = period;
+    for (const { publicKey, latestHandshake, receivedBytes } of this.host.device?.peers ?? []) {
+      if (latestHandshake > 0 && !this.mute.has(publicKey))
+        this.#changePeer(publicKey, { receivedBytes: receivedBytes + 32 });
     }
   }
 

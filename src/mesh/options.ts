@@ -52,6 +52,8 @@ export interface LearnedEndpoint {
   readonly endpoint: SocketEndpoint;
   /** Unix seconds. */
   readonly latestHandshake: number;
+  /** Unix seconds, when the device was last seen to have received more than before. @default unknown: as long as the session lives */
+  readonly heardAt?: number | undefined;
 }
 
 /**

@@ -41,17 +41,32 @@ export function formatDiscoveredEndpoints(endpoints: readonly DiscoveredEndpoint
 }
 
 /**
- * What a host publishes: of the peers whose endpoint may change (`roaming`: keepalive above 0; nobody uses others, report S-10)
- * those with a living session (report K-03). Sorted by key.
+ * An owner with keepalive sends at least that often. This many periods without a packet, and it is not where it was: it has another
+ * address or port, or is off, long before WireGuard gives the session up. Two may be lost or late.
+ */
+const SILENT_PERIODS = 2.5;
+
+/** Whether an owner with this keepalive (seconds, 0 for none) is heard at an endpoint now: its session lives, and it is not silent. */
+export function isHeard(entry: LearnedEndpoint, persistentKeepalive: number, now: number): boolean {
+  if (!sessionLives(entry.latestHandshake, now)) return false;
+  if (persistentKeepalive === 0 || entry.heardAt === undefined) return true;
+  return Math.abs(now - entry.heardAt) < SILENT_PERIODS * persistentKeepalive;
+}
+
+/**
+ * What a host publishes: of the owners whose endpoint may change (`roaming`, with their keepalive; nobody uses others, report S-10) those
+ * that it hears (report K-03). Sorted by key.
  */
 export function publishableEndpoints(
   learned: readonly LearnedEndpoint[],
-  roaming: ReadonlySet<PublicKey>,
+  roaming: ReadonlyMap<PublicKey, number>,
   now: number,
 ): DiscoveredEndpoint[] {
   return learned
-    .filter(({ publicKey }) => roaming.has(publicKey))
-    .filter(({ latestHandshake }) => sessionLives(latestHandshake, now))
+    .filter((entry) => {
+      const keepalive = roaming.get(entry.publicKey);
+      return keepalive !== undefined && isHeard(entry, keepalive, now);
+    })
     .map(({ publicKey, endpoint }) => ({ publicKey, endpoint }))
     .sort(byKey);
 }

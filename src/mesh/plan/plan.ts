@@ -1,5 +1,6 @@
 /** The plan of one host: what it shall have, what it shall publish, and what is wrong. */
 import type { InterfaceAddress } from "../../ip/index.ts";
+import type { PublicKey } from "../../wireguard/index.ts";
 import { type DiscoveredEndpoint, publishableEndpoints } from "../facts/discovered-endpoints.ts";
 import { type MeshFacts, readMesh } from "../facts/mesh.ts";
 import type { Mode } from "../facts/mode.ts";
@@ -159,8 +160,8 @@ function cniState({ nodes }: MeshFacts, { hostname, options, own }: PlanInput): 
 }
 
 /** Whose endpoints may change: what this host hears of them is news to others. */
-function roamingKeys({ segments, peers }: Topology) {
-  const nodes = segments.flatMap(({ members }) => members).filter((node) => node.persistentKeepalive > 0);
-  const roamingPeers = peers.map(({ facts }) => facts).filter((peer) => peer.persistentKeepalive > 0);
-  return new Set([...nodes, ...roamingPeers].map(({ publicKey }) => publicKey));
+function roamingKeys({ segments, peers }: Topology): ReadonlyMap<PublicKey, number> {
+  const owners = [...segments.flatMap(({ members }) => members), ...peers.map(({ facts }) => facts)];
+  const roaming = owners.filter(({ persistentKeepalive }) => persistentKeepalive > 0);
+  return new Map(roaming.map(({ publicKey, persistentKeepalive }) => [publicKey, persistentKeepalive]));
 }

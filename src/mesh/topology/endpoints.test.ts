@@ -14,6 +14,8 @@ interface Case {
   readonly internalIP?: string;
   /** Where the own device heard it 5 s ago. */
   readonly living?: string;
+  /** How long ago the last packet came, in seconds. Default: unknown. */
+  readonly silentFor?: number;
   /** Where the own device heard it an hour ago. */
   readonly remembered?: string;
   /** Where somebody else says that it is heard. */
@@ -25,10 +27,10 @@ const NEW = "203.0.113.77:51820";
 const LAN = "192.168.1.5:51820";
 
 function chosen(sketch: Case): string | undefined {
-  const { keepalive = 10, announced, internalIP, living, remembered, published } = sketch;
+  const { keepalive = 10, announced, internalIP, living, silentFor, remembered, published } = sketch;
   const internal = internalIP === undefined ? undefined : parseInterfaceAddress(internalIP);
   const own = [
-    ...(living === undefined ? [] : [learned(K3, living, 5)]),
+    ...(living === undefined ? [] : [{ ...learned(K3, living, 5), heardAt: silentFor && NOW - silentFor }]),
     ...(remembered === undefined ? [] : [learned(K3, remembered, 3600)]),
   ];
   const book = new EndpointBook({
@@ -45,6 +47,26 @@ function chosen(sketch: Case): string | undefined {
   });
   return found && formatEndpoint(found);
 }
+
+describe("a laptop that got another port is found by a node that it cannot call, while their old session still lives", () => {
+  const table: [string, Case, string | undefined][] = [
+    ["heard here", { living: OLD, silentFor: 24, published: NEW }, OLD],
+    ["silent here, heard elsewhere", { living: OLD, silentFor: 26, published: NEW }, NEW],
+    ["silent here, heard nowhere", { living: OLD, silentFor: 26 }, OLD],
+    ["silent here, heard nowhere, announced", { living: OLD, silentFor: 26, announced: NEW }, OLD],
+    [
+      "a longer keepalive may be silent for longer",
+      { keepalive: 25, living: OLD, silentFor: 60, published: NEW },
+      OLD,
+    ],
+    [
+      "without keepalive silence says nothing",
+      { keepalive: 0, living: OLD, silentFor: 170, published: NEW },
+      OLD,
+    ],
+  ];
+  for (const [name, sketch, expected] of table) it(name, () => assert.equal(chosen(sketch), expected));
+});
 
 describe("K-13: what an owner announces is followed when its session is dead", () => {
   const table: [string, Case, string | undefined][] = [

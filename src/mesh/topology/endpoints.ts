@@ -7,7 +7,7 @@ import {
   sessionLives,
   socketEndpoint,
 } from "../../wireguard/index.ts";
-import type { DiscoveredEndpoint } from "../facts/discovered-endpoints.ts";
+import { type DiscoveredEndpoint, isHeard } from "../facts/discovered-endpoints.ts";
 import type { LearnedEndpoint, Resolve } from "../options.ts";
 
 /** What is known of endpoints. */
@@ -33,15 +33,20 @@ export interface EndpointOwner {
 
 /** Chooses endpoints. */
 export class EndpointBook {
-  /** Where somebody hears a key's owner now. */
-  readonly #heard: ReadonlyMap<PublicKey, SocketEndpoint>;
+  /** Where this host has a session with a key's owner. */
+  readonly #living: ReadonlyMap<PublicKey, LearnedEndpoint>;
+  /** Where others hear it. */
+  readonly #published: ReadonlyMap<PublicKey, SocketEndpoint>;
   /** Where this host heard it once. */
   readonly #remembered: ReadonlyMap<PublicKey, SocketEndpoint>;
   readonly #resolve: Resolve;
+  readonly #now: number;
 
   constructor({ learned, published, resolve, now }: EndpointSources) {
     const living = learned.filter(({ latestHandshake }) => sessionLives(latestHandshake, now));
-    this.#heard = firstOfEach([living, ...published]);
+    this.#now = now;
+    this.#living = new Map(living.map((entry) => [entry.publicKey, entry]));
+    this.#published = firstOfEach(published);
     this.#remembered = firstOfEach([learned.filter(({ latestHandshake }) => latestHandshake > 0)]);
     this.#resolve = resolve;
   }
@@ -49,14 +54,14 @@ export class EndpointBook {
   /**
    * The endpoint to configure; undefined: wait to be contacted. An address that no other host can reach is never used (report K-24).
    *
-   * Of an owner with keepalive above 0 where it is heard now: by this host, else by who publishes it. Then what it announces, so that a
-   * changed one is followed as soon as the session is dead (report K-13). Then where this host heard it once: a device that was made
+   * Of an owner with keepalive above 0 where it is heard now: by this host, else by who publishes it; where nobody hears it, stay with the
+   * session while it lives. Then what it announces, so that a changed one is followed as soon as the session is dead (report K-13). Then where this host heard it once: a device that was made
    * again calls who called it before (report K-08). That comes before an announced address which only the owner's own network reaches.
    * Of an owner without keepalive what it announces comes first: it says that it stays there.
    */
   effective(owner: EndpointOwner): SocketEndpoint | undefined {
     const announced = this.#resolved(owner.announced);
-    const heard = this.#heard.get(owner.publicKey);
+    const heard = this.#heard(owner);
     const remembered = this.#remembered.get(owner.publicKey);
     const known = isBehindNat(owner) ? (remembered ?? announced) : (announced ?? remembered);
     const endpoint = owner.persistentKeepalive > 0 ? (heard ?? known) : (announced ?? heard ?? remembered);
@@ -65,7 +70,13 @@ export class EndpointBook {
 
   /** Whether somebody hears, or this host has heard, the owner of this key. */
   isDiscovered(publicKey: PublicKey): boolean {
-    return this.#heard.has(publicKey) || this.#remembered.has(publicKey);
+    return this.#published.has(publicKey) || this.#remembered.has(publicKey);
+  }
+
+  #heard({ publicKey, persistentKeepalive }: EndpointOwner): SocketEndpoint | undefined {
+    const own = this.#living.get(publicKey);
+    if (own !== undefined && isHeard(own, persistentKeepalive, this.#now)) return own.endpoint;
+    return this.#published.get(publicKey) ?? own?.endpoint;
   }
 
   /** The announced endpoint with its name resolved; undefined while it cannot be. */
