@@ -39,6 +39,8 @@ export interface AgentParts {
   readonly resolve: (name: string) => readonly Address[];
   /** Where the API server is reached, as far as it is known. */
   readonly apiServer: () => readonly Address[];
+  /** What the hostname resolved to at the start; empty for nothing. */
+  readonly hostnameAddresses: readonly Address[];
   readonly privateKey: SecretKey;
   readonly publicKey: PublicKey;
   /** Of this program, for `kilomesh.io/agent`. */

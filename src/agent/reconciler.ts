@@ -111,6 +111,7 @@ export class Reconciler {
       {
         links: facts.links.filter(({ name }) => name !== this.#options.interface),
         defaultRoute: facts.defaultRoute,
+        hostnameAddresses: this.#parts.hostnameAddresses,
         nodeInternalIPs: listed
           .map(({ address }) => parseAddress(address))
           .filter((address) => address !== undefined),

@@ -15,6 +15,7 @@ import { Agent } from "./agent.ts";
 import { firstContact } from "./first-contact.ts";
 import { ForwardWatch } from "./forward-watch.ts";
 import { requireRoot } from "./host-error.ts";
+import { hostnameAddresses } from "./hostname.ts";
 import { serveHttp } from "./http.ts";
 import { connectKubernetes } from "./kubernetes.ts";
 import { createAgentMetrics } from "./metrics.ts";
@@ -91,6 +92,7 @@ async function start(
     caller: device,
     resolve,
     apiServer: () => addressesOf(kubernetes.serverHost, resolve),
+    hostnameAddresses: await hostnameAddresses(options.hostname, lookUp),
     privateKey,
     publicKey,
     version,
@@ -111,7 +113,7 @@ async function start(
 
 function resolveNames(log: Logger, resources: Resources, onChange: (name: string) => void) {
   const resolver = createResolver({
-    lookup: async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address),
+    lookup: lookUp,
     onChange,
     onFailure: (name, error) =>
       log.warn("cannot resolve an endpoint's name; its last address counts", { name, error }),
@@ -146,6 +148,10 @@ function addressesOf(
   if (host === undefined) return [];
   const address = parseAddress(host);
   return address === undefined ? resolve(host) : [address];
+}
+
+async function lookUp(name: string): Promise<string[]> {
+  return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 }
 
 function stopSignal(): Promise<NodeJS.Signals> {

@@ -191,6 +191,7 @@ export class Stage {
       patchOwnNode: (annotations) => cluster.patchOwnNode(annotations),
       resolve: this.#options.resolve ?? (() => []),
       apiServer: () => [],
+      hostnameAddresses: [],
       privateKey: this.privateKey,
       publicKey: this.publicKey,
       version: "1.0.0",

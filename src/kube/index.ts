@@ -20,4 +20,3 @@ export { projectPeer } from "./project-peer.ts";
 export * from "./reflector.ts";
 export * from "./reflector-options.ts";
 export * from "./resources.ts";
-export * from "./wait-for-resource.ts";

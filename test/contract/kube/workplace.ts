@@ -13,7 +13,6 @@ import {
   PEERS,
   type RawObject,
   type Resource,
-  waitForPeersResource,
 } from "../../../src/kube/index.ts";
 import type { ServerUnderTest } from "../kube.ts";
 
@@ -104,8 +103,21 @@ async function installPeers(client: KubeClient): Promise<void> {
   } catch (error) {
     if (!isConflict(error)) throw error;
   }
-  await waitForPeersResource({ client, signal: AbortSignal.timeout(20_000) });
-  await client.list(PEERS);
+  await listable(client, 20_000);
+}
+
+/** A server serves a new resource some time after its CRD was made. */
+async function listable(client: KubeClient, milliseconds: number): Promise<void> {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    try {
+      await client.list(PEERS);
+      return;
+    } catch (error) {
+      if (!isNotFound(error) || Date.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 function unlessNotFound(error: unknown): void {
