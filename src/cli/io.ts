@@ -1,6 +1,7 @@
 /** What a verb needs of the world, so that tests can give it another one. */
 import { open } from "node:fs/promises";
 import { hostname } from "node:os";
+import { fileReason } from "../kube/index.ts";
 import { EXIT, InputError } from "./errors.ts";
 
 export interface Io {
@@ -52,7 +53,7 @@ function outputLoss(streams: Streams): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     if (error.code === "EPIPE") return;
     streams.exitCode = EXIT.failed;
-    if (!isSaid) streams.stderr.write(`kg: cannot write to standard output: ${reason(error)}\n`);
+    if (!isSaid) streams.stderr.write(`kg: cannot write to standard output: ${fileReason(error)}\n`);
     isSaid = true;
   };
 }
@@ -76,7 +77,7 @@ async function readStream(name: string, chunks: AsyncIterable<Buffer>, limit: nu
 
 function readError(name: string, cause: unknown): InputError {
   if (cause instanceof InputError) return cause;
-  return new InputError(`cannot read ${name}: ${reason(cause)}`, { cause });
+  return new InputError(`cannot read ${name}: ${fileReason(cause)}`, { cause });
 }
 
 async function collect(name: string, chunks: AsyncIterable<Buffer>, limit: number): Promise<string> {
@@ -88,19 +89,4 @@ async function collect(name: string, chunks: AsyncIterable<Buffer>, limit: numbe
     parts.push(chunk);
   }
   return Buffer.concat(parts).toString("utf8");
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  ENOTDIR: "a part of the path is no folder",
-  EACCES: "permission denied",
-  EISDIR: "it is a folder",
-  ENOSPC: "no space left on device",
-  EBADF: "it is closed",
-};
-
-function reason(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  const code = "code" in cause ? String(cause.code) : "";
-  return REASONS[code] ?? cause.message;
 }

@@ -13,6 +13,7 @@ export * from "./cluster-config.ts";
 export { type ConfigChoice, loadClusterConfig } from "./config.ts";
 export * from "./crds.ts";
 export * from "./errors.ts";
+export { fileReason } from "./file-reason.ts";
 export type { Change } from "./kept.ts";
 export * from "./objects.ts";
 export { projectNode } from "./project-node.ts";
