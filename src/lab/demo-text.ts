@@ -1,4 +1,5 @@
 /** What the demo says before and after. Pure but for process ids, which it reads. */
+import { delimiter, dirname } from "node:path";
 import type { LabHost } from "./host.ts";
 import type { Lab } from "./lab.ts";
 import type { Scenario } from "./scenario.ts";
@@ -14,16 +15,24 @@ export function demoIntroduction(scenario: Scenario): string {
   return ["Building one network out of:", ...places, ...outside, ""].join("\n");
 }
 
-/**
- * What to try while the demo stays up.
- * @param secondPeer path of a manifest with a Peer called `phone`
- */
-export function demoSuggestions(lab: Lab, secondPeer: string): string {
+export interface DemoSuggestions {
+  /** Path of a manifest with a Peer called `phone`. */
+  readonly secondPeer: string;
+  /** Path of a kubectl that is new enough; undefined when there is none. */
+  readonly kubectl: string | undefined;
+  /** Path of the script that fetches one. */
+  readonly kubectlScript: string;
+}
+
+/** What to try while the demo stays up. */
+export function demoSuggestions(lab: Lab, suggestions: DemoSuggestions): string {
+  const { secondPeer, kubectl, kubectlScript } = suggestions;
   return [
     "The mesh is up and stays up until Ctrl-C. In another terminal:",
     "",
     `  export KUBECONFIG=${lab.controlPlane.kubeconfig}`,
     `  KG=${lab.options.kg.join(" ")}`,
+    ...kubectlLines(kubectl, kubectlScript),
     "",
     ...alignComments(clusterCommands(lab, secondPeer)),
     "",
@@ -32,6 +41,17 @@ export function demoSuggestions(lab: Lab, secondPeer: string): string {
     `  logs: ${lab.state.path}/hosts/*/kg.log`,
     "",
   ].join("\n");
+}
+
+/**
+ * What makes the `kubectl` of the commands below work. First on the PATH in any case: another one there may be too old.
+ * @param kubectl path of one that is new enough, if there is any
+ */
+export function kubectlLines(kubectl: string | undefined, script: string): string[] {
+  if (kubectl === undefined) {
+    return ["", `  kubectl is not installed (or too old); ${script} fetches one and prints its path`];
+  }
+  return [`  export PATH=${dirname(kubectl)}${delimiter}$PATH  # there is kubectl`];
 }
 
 /** What is said of an agent that was asked to end. */

@@ -1,10 +1,12 @@
 /** `lab demo`: builds the demo's scenario before one's eyes, shows who reaches whom, and stays up for people to play with. */
+import { dirname, join } from "node:path";
 import { type ApiObject, peerObject } from "./cluster-objects.ts";
 import { connectPeers } from "./connect-peers.ts";
 import { DEMO, DEMO_KG_FLAGS, DEMO_SUBNET } from "./demo-scenario.ts";
 import { stayUp } from "./demo-stay.ts";
 import { demoIntroduction, demoSuggestions } from "./demo-text.ts";
 import { LabError } from "./errors.ts";
+import { findKubectl } from "./find-kubectl.ts";
 import { Lab, type LabOptions } from "./lab.ts";
 import { agentLogs } from "./last-words.ts";
 import { pathSummary, pathTable } from "./path-table.ts";
@@ -75,9 +77,12 @@ function namingDeadHosts(lab: Lab | undefined, error: unknown): unknown {
   return new LabError("process", `cannot go on: ${what} (${error.message})`, { cause: error });
 }
 
-function showAndStay(lab: Lab, options: DemoOptions): Promise<string | undefined> {
+async function showAndStay(lab: Lab, options: DemoOptions): Promise<string | undefined> {
   const file = lab.state.write("phone.json", JSON.stringify(secondPeer(), undefined, 2));
-  options.print(demoSuggestions(lab, file));
+  // The bundle stands in dist/.
+  const kubectlScript = join(dirname(options.program), "../scripts/kubectl.sh");
+  const kubectl = await findKubectl(kubectlScript);
+  options.print(demoSuggestions(lab, { secondPeer: file, kubectl, kubectlScript }));
   return stayUp(lab, options);
 }
 
