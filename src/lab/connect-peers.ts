@@ -15,18 +15,6 @@ const PUBLISH_TIMEOUT = 20_000;
 /** Milliseconds for endpoints to be learned and published; after that the declared ones have to do. */
 const LEARN_TIMEOUT = 10_000;
 
-/** The part of `kg plan --peer NAME -o json` that is used. */
-interface PlannedPeer {
-  readonly ready: boolean;
-  readonly addresses: readonly string[];
-  readonly peers: readonly {
-    readonly publicKey: string;
-    readonly endpoint?: string | undefined;
-    readonly allowedIPs: readonly string[];
-    readonly persistentKeepalive: number;
-  }[];
-}
-
 /**
  * Waits until all nodes have published keys and endpoints, and connects all peers of the scenario.
  * @param topologyFlags the ones that the agents run with
@@ -46,7 +34,7 @@ export async function connectPeers(
   );
 }
 
-/** The configuration that a peer needs, as `kg plan --peer` prints it of these objects. @throws CommandError, e.g. when it is no Peer */
+/** The configuration that a peer needs (wg-quick(8)), as `kg plan --peer -o conf` prints it of these objects. @throws CommandError, e.g. when it is no Peer */
 export async function planPeer(
   lab: Lab,
   host: LabHost,
@@ -54,12 +42,12 @@ export async function planPeer(
   topologyFlags: readonly string[],
   signal?: AbortSignal,
 ): Promise<string> {
-  const command = [...lab.options.kg, "plan", "-f", "-", "--peer", host.name, "-o", "json", ...topologyFlags];
+  const command = [...lab.options.kg, "plan", "-f", "-", "--peer", host.name, "-o", "conf", ...topologyFlags];
   const input = JSON.stringify({ kind: "List", apiVersion: "v1", items });
   const result = await executeHere(command, { input, signal });
   if (result.status !== 0)
     throw new CommandError(`kg plan --peer ${host.name}`, result.status, result.stderr);
-  return configurationOf(JSON.parse(result.stdout) as PlannedPeer);
+  return result.stdout;
 }
 
 /** Gives a peer its configuration. */
@@ -70,20 +58,6 @@ export function applyPeer(lab: Lab, host: LabHost, configuration: string): Promi
     path: join(lab.state.path, `${host.name}.conf`),
     wireguard: lab.options.wireguard,
   });
-}
-
-/** The plan as the configuration that a person would write (wg-quick(8)). */
-export function configurationOf(plan: PlannedPeer): string {
-  const peers = plan.peers.map((peer) =>
-    [
-      "[Peer]",
-      `PublicKey = ${peer.publicKey}`,
-      ...(peer.endpoint === undefined ? [] : [`Endpoint = ${peer.endpoint}`]),
-      `AllowedIPs = ${peer.allowedIPs.join(", ")}`,
-      `PersistentKeepalive = ${peer.persistentKeepalive}`,
-    ].join("\n"),
-  );
-  return ["[Interface]", `Address = ${plan.addresses.join(", ")}`, ...peers].join("\n");
 }
 
 /**

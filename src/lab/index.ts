@@ -7,31 +7,23 @@
  *
  * Needs root, iproute2, nftables, util-linux, ping, and for what uses them wireguard-go, wireguard-tools, CNI plugins, openssl and tcpdump.
  */
-export type { Capture } from "./capture.ts";
-export type { CommandOptions, CommandResult, Site } from "./command.ts";
 export { connectPeers } from "./connect-peers.ts";
-export type { ControlPlane } from "./control-plane.ts";
-export type { Daemon } from "./daemon.ts";
 export { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
 export { ScenarioError } from "./errors.ts";
-export type { DropOptions, Faults, Heal } from "./faults.ts";
-export type { KgOptions, LabHost } from "./host.ts";
+export type { LabHost } from "./host.ts";
 export { keepPeersConnected } from "./keep-peers.ts";
 export { Lab, type LabOptions } from "./lab.ts";
 export {
   allPairs,
   type CheckedPath,
-  type CheckOptions,
   checkPaths,
   crossPairs,
   describeFailures,
   type Path,
   type PathEnd,
-  type PathResult,
   waitForPaths,
 } from "./paths.ts";
 export type { Pod } from "./pod.ts";
-export type { HttpResult } from "./prober/index.ts";
-export type { HostSpec, Nat, NodeRole, PeerRole, Place, Scenario } from "./scenario.ts";
-export { fingerprint, type StillOptions, waitUntilStill } from "./still.ts";
-export type { PingStream, StreamResult } from "./stream.ts";
+export type { Scenario } from "./scenario.ts";
+export { fingerprint, waitUntilStill } from "./still.ts";
+export type { StreamResult } from "./stream.ts";

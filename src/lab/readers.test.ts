@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { leakFilter } from "./capture.ts";
-import { configurationOf } from "./connect-peers.ts";
 import { changedPeers, readPeerConfiguration } from "./peer-configuration.ts";
 import { readPing } from "./prober/index.ts";
 import { readStream } from "./stream.ts";
@@ -60,18 +59,18 @@ describe("what fping prints for a stream", () => {
 });
 
 describe("a peer's configuration", () => {
-  const text = configurationOf({
-    ready: true,
-    addresses: ["10.5.0.1/32"],
-    peers: [
-      {
-        publicKey: "AAAA=",
-        endpoint: "203.0.113.11:51820",
-        allowedIPs: ["10.244.1.0/24", "10.4.0.1/32"],
-        persistentKeepalive: 10,
-      },
-    ],
-  });
+  const text = `[Interface]
+# PrivateKey = (only laptop has it)
+Address = 10.5.0.1/32
+MTU = 1420
+
+# Node north-1, leader of location:north
+[Peer]
+AllowedIPs = 10.244.1.0/24, 10.4.0.1/32
+Endpoint = 203.0.113.11:51820
+PersistentKeepalive = 10
+PublicKey = AAAA=
+`;
 
   test("is taken apart into what wg and ip need", () => {
     assert.deepEqual(readPeerConfiguration(text, "KEY="), {
@@ -79,14 +78,14 @@ describe("a peer's configuration", () => {
         "[Interface]",
         "PrivateKey = KEY=",
         "[Peer]",
-        "PublicKey = AAAA=",
-        "Endpoint = 203.0.113.11:51820",
         "AllowedIPs = 10.244.1.0/24, 10.4.0.1/32",
+        "Endpoint = 203.0.113.11:51820",
         "PersistentKeepalive = 10",
+        "PublicKey = AAAA=",
         "",
       ].join("\n"),
       addresses: ["10.5.0.1/32"],
-      mtu: undefined,
+      mtu: 1420,
       allowedIPs: ["10.244.1.0/24", "10.4.0.1/32"],
     });
   });
