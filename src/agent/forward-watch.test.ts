@@ -6,6 +6,8 @@ import { ForwardWatch } from "./forward-watch.ts";
 import { createAgentMetrics } from "./metrics.ts";
 
 const DOCKER = "table ip filter chain FORWARD (policy drop)";
+const FOREIGN_DROPS =
+  "a foreign firewall drops forwarded packets: pods and locations will not reach each other unless it accepts them";
 
 describe("what keeps a host from forwarding", () => {
   let host: MemoryHost;
@@ -82,16 +84,55 @@ describe("what keeps a host from forwarding", () => {
     assert.deepEqual([looks, lines.length], [2, 2]);
   });
 
-  it("a look that fails is tried with the next event, and nothing is told", async () => {
+  it("an nft that cannot list does not hide ip_forward=0: both are told once, the look anew with the next event (K-62)", async () => {
     host.foreignForwardDrops = () => Promise.reject(new Error("nft is broken"));
+    host.forwarding.isOn = false;
     watch.start();
     await settle();
-    assert.deepEqual(lines, []);
+    const expected = [
+      ["warn", "the host does not forward packets: set net.ipv4.ip_forward=1"],
+      ["warn", "cannot look whether a foreign firewall drops forwarded packets"],
+    ];
+    assert.deepEqual(told(), expected);
+    host.forwarding.isOn = false;
+    await settle();
+    assert.deepEqual(told(), expected);
     host.foreignForwardDrops = async () => [DOCKER];
     host.forwarding.isOn = true;
     await settle();
-    assert.equal(lines.length, 1);
+    assert.deepEqual(told().slice(2).sort(), [
+      ["info", "no longer: cannot look whether a foreign firewall drops forwarded packets"],
+      ["info", "no longer: the host does not forward packets: set net.ipv4.ip_forward=1"],
+      ["warn", FOREIGN_DROPS],
+    ]);
   });
+
+  it("a switch that cannot be read is told and does not hide a foreign drop", async () => {
+    host.forwarding.drops = [DOCKER];
+    host.forwardsPackets = () => Promise.reject(new Error("no /proc"));
+    watch.start();
+    await settle();
+    assert.match(lines[0]?.msg ?? "", /^a foreign firewall drops/);
+    assert.deepEqual(told().slice(1), [["warn", "cannot look whether the host forwards packets"]]);
+  });
+
+  it("a look that fails does not say that what was found before is gone", async () => {
+    host.forwarding.drops = [DOCKER];
+    watch.start();
+    await settle();
+    host.foreignForwardDrops = () => Promise.reject(new Error("nft is broken"));
+    host.forwarding.drops = [DOCKER];
+    await settle();
+    assert.deepEqual(
+      told().map(([level]) => level),
+      ["warn", "warn"],
+    );
+    assert.match(metrics.registry.render(), /^kilomesh_foreign_forward_drops 1$/m);
+  });
+
+  function told(): string[][] {
+    return lines.map(({ level, msg }) => [level, msg]);
+  }
 });
 
 async function settle(): Promise<void> {

@@ -13,6 +13,9 @@ export interface ForwardWatchParts {
 export class ForwardWatch {
   readonly #parts: ForwardWatchParts;
   readonly #told: WarnOnce;
+  /** As last seen: what cannot be looked at now has not gone for that. */
+  #drops: readonly Problem[] = [];
+  #switch: readonly Problem[] = [];
   #end: (() => void) | undefined;
   #looking: Promise<void> | undefined;
   /** Something changed while a look was under way. */
@@ -48,15 +51,43 @@ export class ForwardWatch {
   async #lookWhileWanted(): Promise<void> {
     while (this.#isWanted) {
       this.#isWanted = false;
-      try {
-        this.#told.replace([...(await this.#drops()), ...(await this.#switch())]);
-      } catch (error) {
-        this.#parts.log.debug("cannot look for what keeps packets from being forwarded", { error });
-      }
+      const failures = [...(await this.#lookAtFirewalls()), ...(await this.#lookAtSwitch())];
+      this.#told.replace([...this.#drops, ...this.#switch, ...failures]);
     }
   }
 
-  async #drops(): Promise<Problem[]> {
+  /** Resolves to what kept it from looking. A host without a usable nft needs the other look most (report K-62). */
+  async #lookAtFirewalls(): Promise<Problem[]> {
+    try {
+      this.#drops = await this.#readDrops();
+      return [];
+    } catch (error) {
+      return [
+        {
+          key: "look/firewalls",
+          message: "cannot look whether a foreign firewall drops forwarded packets",
+          context: { error },
+        },
+      ];
+    }
+  }
+
+  async #lookAtSwitch(): Promise<Problem[]> {
+    try {
+      this.#switch = await this.#readSwitch();
+      return [];
+    } catch (error) {
+      return [
+        {
+          key: "look/ip_forward",
+          message: "cannot look whether the host forwards packets",
+          context: { error },
+        },
+      ];
+    }
+  }
+
+  async #readDrops(): Promise<Problem[]> {
     const drops = await this.#parts.host.foreignForwardDrops();
     this.#parts.metrics.foreignDrops.set(drops.length);
     return drops.map((where) => ({
@@ -67,7 +98,7 @@ export class ForwardWatch {
     }));
   }
 
-  async #switch(): Promise<Problem[]> {
+  async #readSwitch(): Promise<Problem[]> {
     if (await this.#parts.host.forwardsPackets()) return [];
     return [{ key: "ip_forward", message: "the host does not forward packets: set net.ipv4.ip_forward=1" }];
   }
