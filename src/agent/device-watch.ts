@@ -73,8 +73,8 @@ export class DeviceWatch {
     this.#isWanted = false;
     this.#looking = this.#look()
       .catch((error: unknown) => {
-        this.#options.parts.log.debug("cannot read the device; the next pass will", { error });
-        return false;
+        this.#options.parts.log.debug("cannot read or call the device; another look will", { error });
+        return this.#hasMoved;
       })
       .then((again) => {
         this.#looking = undefined;
@@ -89,11 +89,7 @@ export class DeviceWatch {
     if (planned === undefined) return false;
     const seen = await host.readDevice();
     if (seen === undefined) return false;
-    if (this.#hasMoved) {
-      const everybody = planned.peers.map(({ publicKey }) => publicKey);
-      await caller.announce(everybody, this.#abort.signal);
-      this.#hasMoved = false;
-    }
+    if (this.#hasMoved) await this.#announce(planned);
     const now = Date.now() / 1000;
     const silent = silentPeers(planned, seen, now);
     metrics.silentPeers.set(silent.length);
@@ -102,6 +98,18 @@ export class DeviceWatch {
     this.#whereabouts = found;
     const due = this.#calling.due(silent);
     if (due.length > 0) await caller.renew(due, this.#abort.signal);
-    return silent.length > 0;
+    return silent.length > 0 || this.#hasMoved;
+  }
+
+  /** The host may move again meanwhile: that has to be told anew. So has what could not be told. */
+  async #announce(planned: DeviceConfig): Promise<void> {
+    this.#hasMoved = false;
+    const everybody = planned.peers.map(({ publicKey }) => publicKey);
+    try {
+      await this.#options.parts.caller.announce(everybody, this.#abort.signal);
+    } catch (error) {
+      this.#hasMoved = true;
+      throw error;
+    }
   }
 }
