@@ -47,7 +47,7 @@ export interface EventOptions {
   /** Whether a place (`routeKey`) is one where kg has a route, or wants one that a foreign route keeps out. */
   readonly isWatched: (place: string) => boolean;
   readonly tell: (kind: DriftEvent["kind"]) => void;
-  /** Somebody switched the forwarding of IPv4 packets on or off. */
+  /** Somebody switched the forwarding of IPv4 packets on or off, or may have: events were lost. */
   readonly tellForwarding: () => void;
 }
 
@@ -68,7 +68,10 @@ export class HostEvents {
       groups: GROUPS,
       port: options.port,
       onMessage: (message) => this.#read(message),
-      onOverrun: () => options.tell("overrun"),
+      onOverrun: () => {
+        options.tell("overrun");
+        options.tellForwarding();
+      },
     });
   }
 

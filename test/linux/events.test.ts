@@ -76,8 +76,14 @@ describe("events of the kernel", () => {
     await host.apply({ ...NO_CHANGES, setRoutes: manyRoutes(3) }, signal);
     await host.read();
     const kinds = listenTo(host);
+    let forwarding = 0;
+    const stop = host.watchForwarding(() => {
+      forwarding++;
+    });
     ipBatch([...flood("add", FLOOD), ...flood("del", FLOOD), ...flood("add", FLOOD), ...flood("del", FLOOD)]);
     await until("an overrun", () => kinds.includes("overrun"));
+    assert.ok(forwarding > 0, "the forwarding switch may have changed unheard");
+    stop();
 
     await settle();
     kinds.length = 0;
