@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -265,6 +265,32 @@ describe("two wireguard-go", () => {
     assert.notEqual(await processOfDevice("knear"), pid);
   });
 
+  test("a wireguard-go that does not answer because it is busy is left alone, however often; one that sleeps is ended", async () => {
+    const busy = await silentDaemon("t-busy", "for (;;) {}");
+    const asleep = await silentDaemon(
+      "t-asleep",
+      "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+    );
+    try {
+      const onReplaced = () => assert.fail("a busy process was ended");
+      const backend = userspaceBackend("t-busy", { onReplaced, readTimeoutMs: 200 });
+      for (let read = 0; read < 7; read++) await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
+      assert.equal(busy.exitCode, null);
+
+      const told: string[] = [];
+      const other = userspaceBackend("t-asleep", {
+        onReplaced: (text) => told.push(text),
+        readTimeoutMs: 200,
+      });
+      for (let read = 0; read < 2; read++) await assert.rejects(other.read(), { code: "DEVICE_TIMEOUT" });
+      assert.equal(await other.read(), undefined);
+      assert.equal(told.length, 1);
+    } finally {
+      busy.kill("SIGKILL");
+      asleep.kill("SIGKILL");
+    }
+  });
+
   test("a silent socket that no wireguard-go of ours holds: nothing is ended", async () => {
     const folder = "/var/run/wireguard";
     const silent = createServer(() => undefined);
@@ -300,6 +326,17 @@ async function lostFirstHandshake(
     assert.ok(performance.now() - start < 15_000, "no handshake");
     await sleep(20);
   }
+}
+
+/** What looks like the wireguard-go of a link, listens on its socket and then does only what `then` says. */
+async function silentDaemon(name: string, then: string): Promise<ChildProcess> {
+  const script = `/run/wireguard/${name}.cjs`;
+  const code = `require("node:net").createServer().listen("${socketPath(name)}", () => setTimeout(() => { ${then} }, 50));`;
+  writeFileSync(script, code);
+  const daemon = spawn(process.execPath, [script, name], { argv0: "wireguard-go", stdio: "ignore" });
+  await until(`the socket of ${name}`, async () => existsSync(socketPath(name)), 5_000);
+  await sleep(300);
+  return daemon;
 }
 
 async function handshakeAfter(action: () => Promise<void>): Promise<number> {

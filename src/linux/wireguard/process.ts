@@ -28,6 +28,23 @@ export async function holdsSocket(pid: number, path: string): Promise<boolean> {
   }
 }
 
+/** What a process is at (proc(5)). */
+export interface ProcessActivity {
+  /** One letter: R, S, D, T, t, Z, ... */
+  readonly state: string;
+  /** Processor time it has used so far, in clock ticks of mostly 10 ms: all threads, user and system. */
+  readonly ticks: number;
+}
+
+/** Undefined when there is no such process. */
+export async function activityOf(pid: number): Promise<ProcessActivity | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  if (stat === undefined) return undefined;
+  // The name in parentheses may hold spaces; the third field, the state, follows it, and the 14th and 15th are utime and stime.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "", ticks: Number(fields[11]) + Number(fields[12]) };
+}
+
 /** As `/proc/PID/fd` names them. Lines: address, references, protocol, flags, type, state, inode, path. */
 function socketsAt(table: string, path: string): Set<string> {
   const lines = table.split("\n").map((line) => line.trim().split(/\s+/));
