@@ -3,6 +3,7 @@
  * The kernel gives it back when the process ends, however it ends; a process that is stopped still holds it.
  */
 import { connect, createServer } from "node:net";
+import { AGENT_SOCKET } from "../mesh/index.ts";
 import { HostError } from "./host-error.ts";
 
 /**
@@ -38,5 +39,5 @@ export function isTaken(link: string): Promise<boolean> {
 }
 
 function socketName(link: string): string {
-  return `\0kilomesh/agent/${link}`;
+  return `\0${AGENT_SOCKET}${link}`;
 }

@@ -18,6 +18,12 @@ export const UNREACHABLE_METRIC = 4_000_000_000;
 /** nftables table (family inet). */
 export const NFT_TABLE = "kilomesh";
 
+/**
+ * The agent that serves a mesh link holds a socket of this name and the link's, in the abstract namespace: after a NUL, which `ss` and
+ * /proc/net/unix write as `@`.
+ */
+export const AGENT_SOCKET = "kilomesh/agent/";
+
 /** Annotation prefix of Kilo, and the annotation by which agents of ours know each other. */
 export const ANNOTATION_PREFIX = "kilo.squat.ai/";
 export const AGENT_ANNOTATION = "kilomesh.io/agent";
