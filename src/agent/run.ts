@@ -34,8 +34,8 @@ type Resources = (() => Promise<void> | void)[];
  * removed by `kg clean-up`.
  * @param version what `kilomesh.io/agent` and the log say
  * @returns exit code
- * @throws HostError, KeyFileError, MissingToolError, DeviceError, AddonError, ConfigError, ListenError, NoContactError: what is wrong at the start, and
- * what to do
+ * @throws HostError, KeyFileError, MissingToolError, DeviceError, AddonError, ConfigError, ListenError, NoContactError: what is wrong at
+ * the start, and what to do
  */
 export async function runAgent(options: AgentOptions, version: string): Promise<number> {
   const log = createLogger({ level: options.logLevel });
@@ -83,7 +83,12 @@ async function start(
   const { privateKey, publicKey, created } = await loadOrCreateKey(join(options.stateFolder, "key"));
   if (created) log.info("made a new private key", { folder: options.stateFolder, publicKey });
 
-  const resolve = resolveNames(log, resources, (name) => agent?.changed(`name ${name}`));
+  const resolve = resolveNames({
+    log,
+    resources,
+    serverHost: kubernetes.serverHost,
+    onChange: (name) => agent?.changed(`name ${name}`),
+  });
   const running = new Agent(options, {
     nodes: kubernetes.nodes,
     peers: kubernetes.peers,
@@ -111,12 +116,22 @@ async function start(
   return { contact: firstContact({ nodes: kubernetes.nodes, host, log }) };
 }
 
-function resolveNames(log: Logger, resources: Resources, onChange: (name: string) => void) {
+interface NameParts {
+  readonly log: Logger;
+  readonly resources: Resources;
+  /** Name or address of the API server. */
+  readonly serverHost: string | undefined;
+  readonly onChange: (name: string) => void;
+}
+
+function resolveNames({ log, resources, serverHost, onChange }: NameParts) {
   const resolver = createResolver({
     lookup: lookUp,
     onChange,
-    onFailure: (name, error) =>
-      log.warn("cannot resolve an endpoint's name; its last address counts", { name, error }),
+    onFailure: (name, error) => {
+      const whose = name === serverHost ? "the API server's name" : "an endpoint's name";
+      log.warn(`cannot resolve ${whose}; its last address counts`, { name, error });
+    },
   });
   const refresh = setInterval(() => resolver.refresh(), REFRESH_NAMES_MS);
   resources.push(() => clearInterval(refresh));
