@@ -25,8 +25,9 @@ export const DISK_FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The script of PID 1 of a namespace; a file, so that `ps` shows which host it is and not all of this. Bash reaps adopted children by itself, also while it reads. It tells its process id as the lab sees it: /proc is still
- * the lab's own when it is read. /etc and /var/lib get overlays, so that mount points can be made without touching the machine's folders.
+ * The script of PID 1 of a namespace; a file, so that `ps` shows which host it is and not all of this. Bash reaps adopted children by
+ * itself, also while it reads. It tells its process id as the lab sees it: /proc is still the lab's own when it is read. /etc and
+ * /var/lib get overlays, so that mount points can be made without touching the machine's folders.
  */
 export const NAMESPACE_INIT = `
 read -r pid _ </proc/self/stat

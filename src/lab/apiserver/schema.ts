@@ -2,7 +2,8 @@
  * Structural schemas of CRDs (OpenAPI v3): what does not fit, and in the words of Kubernetes.
  *
  * Served: type, required, properties, additionalProperties, items, enum, pattern, minimum, maximum, minLength, maxLength,
- * minItems, maxItems, nullable, allOf, anyOf, oneOf, not, x-kubernetes-int-or-string. `format` and CEL rules (`x-kubernetes-validations`) are ignored.
+ * minItems, maxItems, nullable, allOf, anyOf, oneOf, not, x-kubernetes-int-or-string. `format` and CEL rules
+ * (`x-kubernetes-validations`) are ignored.
  */
 import { asList, asMap, asText, isMap, type Json, type JsonMap } from "./json.ts";
 import type { FieldIssue } from "./status.ts";
