@@ -1,4 +1,5 @@
 /** What lab tests share: the built `lab` program, and a stand-in for `kg` whose whole decision is a file. */
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -26,6 +27,12 @@ async function bundle(): Promise<string> {
     logLevel: "warning",
   });
   return outfile;
+}
+
+/** Whether this machine's kernel serves WireGuard: asked of the kernel itself, in a network of its own that ends with the question. */
+export function kernelServesWireguard(): boolean {
+  const { status } = spawnSync("unshare", ["--net", "ip", "link", "add", "wg0", "type", "wireguard"]);
+  return status === 0;
 }
 
 /** Options of a lab whose `kg` is the stand-in: a script that does what its node's plan says, and then waits. */
