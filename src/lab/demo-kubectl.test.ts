@@ -56,9 +56,12 @@ describe("the kubectl of the demo", () => {
     assert.equal(await findKubectl(SCRIPT), join(cache, "kubectl"));
   });
 
-  test("is first on the PATH; without one, the script that fetches it is named", () => {
-    assert.deepEqual(kubectlLines("/cache/kubectl", "/scripts/kubectl.sh"), [
-      "  export PATH=/cache:$PATH  # there is kubectl",
+  test("is named when it is on the PATH, else put there; without one, the script that fetches it is named", () => {
+    assert.deepEqual(kubectlLines("/usr/bin/kubectl", "/scripts/kubectl.sh", "/bin:/usr/bin"), [
+      "  # kubectl is /usr/bin/kubectl",
+    ]);
+    assert.deepEqual(kubectlLines("/cache/kubectl", "/scripts/kubectl.sh", "/bin:/usr/bin"), [
+      "  export PATH=/cache:$PATH  # kubectl is there",
     ]);
     const none = kubectlLines(undefined, "/scripts/kubectl.sh").join("\n");
     assert.match(none, /kubectl is not installed.*; \/scripts\/kubectl\.sh fetches one and prints its path/);

@@ -1,4 +1,4 @@
-/** What the demo says before and after. Pure but for process ids, which it reads. */
+/** What the demo says before and after. Pure but for process ids and the PATH, which it reads. */
 import { delimiter, dirname } from "node:path";
 import type { LabHost } from "./host.ts";
 import type { Lab } from "./lab.ts";
@@ -32,7 +32,7 @@ export function demoSuggestions(lab: Lab, suggestions: DemoSuggestions): string 
     "",
     `  export KUBECONFIG=${lab.controlPlane.kubeconfig}`,
     `  KG=${lab.options.kg.join(" ")}`,
-    ...kubectlLines(kubectl, kubectlScript),
+    ...kubectlLines(kubectl, kubectlScript, process.env.PATH),
     "",
     ...alignComments(clusterCommands(lab, secondPeer)),
     "",
@@ -44,14 +44,17 @@ export function demoSuggestions(lab: Lab, suggestions: DemoSuggestions): string 
 }
 
 /**
- * What makes the `kubectl` of the commands below work. First on the PATH in any case: another one there may be too old.
+ * What makes the `kubectl` of the commands below work. One that was fetched goes to the front of the PATH: another one there may be too old.
  * @param kubectl path of one that is new enough, if there is any
+ * @param script path of the script that fetches one
  */
-export function kubectlLines(kubectl: string | undefined, script: string): string[] {
+export function kubectlLines(kubectl: string | undefined, script: string, path = ""): string[] {
   if (kubectl === undefined) {
     return ["", `  kubectl is not installed (or too old); ${script} fetches one and prints its path`];
   }
-  return [`  export PATH=${dirname(kubectl)}${delimiter}$PATH  # there is kubectl`];
+  const folder = dirname(kubectl);
+  if (path.split(delimiter).includes(folder)) return [`  # kubectl is ${kubectl}`];
+  return [`  export PATH=${folder}${delimiter}$PATH  # kubectl is there`];
 }
 
 /** What is said of an agent that was asked to end. */
