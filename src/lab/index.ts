@@ -5,7 +5,9 @@
  * names and files and nothing of each other or of the machine; pods are attached by the real CNI plugins. Nothing has a name on the machine
  * and nothing outlives the lab: not on an error, not on Ctrl-C, not when it is killed. The machine's own network is not touched.
  *
- * Needs root, iproute2, nftables, util-linux, ping, and for what uses them wireguard-go, wireguard-tools, CNI plugins, openssl and tcpdump.
+ * Needs root, bash, iproute2, nftables, util-linux, ping, openssl, wg (wireguard-tools) and the CNI plugins bridge, host-local and portmap; a
+ * wireguard-go unless the kernel serves WireGuard; for streams of pings fping, for captures tcpdump. What is missing is named before
+ * anything is built, with its Debian package. `kubectl` is for people and tests only.
  */
 export { connectPeers } from "./connect-peers.ts";
 export { DEMO, DEMO_KG_FLAGS } from "./demo-scenario.ts";
