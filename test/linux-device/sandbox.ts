@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * Throws when this process shares its network or mount namespace with whoever started the suite. Named network namespaces that are made from
@@ -65,5 +66,18 @@ export function succeeds(line: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Waits until the condition holds. Throws, and says what was waited for, when the time is over. */
+export async function until(
+  what: string,
+  condition: () => Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadline, `waited too long for ${what}`);
+    await sleep(10);
   }
 }

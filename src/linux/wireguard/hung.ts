@@ -97,8 +97,8 @@ export class HungWatch {
   }
 }
 
-/** Of proc(5): stopped, traced, a zombie, or held by the kernel. None of them can do anything. */
-const STUCK = new Set(["T", "t", "Z", "D"]);
+/** Of proc(5): stopped, traced, a zombie. None of them can do anything. One held by the kernel (D) may, a moment later: its ticks count. */
+const STUCK = new Set(["T", "t", "Z"]);
 
 /** Runnable: without processor time it only waits for its turn, on a machine that is too busy. */
 const RUNNABLE = "R";
