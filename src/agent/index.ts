@@ -7,5 +7,4 @@
 export { cleanUp } from "./clean-up.ts";
 export { parseListen } from "./http.ts";
 export type { AgentOptions } from "./options.ts";
-export type { AgentParts, Caller, Source } from "./parts.ts";
 export { runAgent } from "./run.ts";

@@ -7,11 +7,9 @@ import {
   type Registry,
 } from "../telemetry/index.ts";
 
-/** Where an error arose; `run`, `apply`, `local` and `checkin` are Kilo's words. */
-export type ErrorEvent = "run" | "apply" | "local" | "checkin";
-
 export interface AgentMetrics {
   readonly registry: Registry;
+  /** By where they arose: `run`, `apply`, `local` and `checkin`, Kilo's words. */
   readonly errors: Counter<"event">;
   readonly leader: Gauge;
   readonly nodes: Gauge;

@@ -10,7 +10,7 @@
 export * from "./client.ts";
 export * from "./clock.ts";
 export * from "./cluster-config.ts";
-export { type ConfigChoice, loadClusterConfig } from "./config.ts";
+export { loadClusterConfig } from "./config.ts";
 export * from "./crds.ts";
 export * from "./errors.ts";
 export { fileReason } from "./file-reason.ts";

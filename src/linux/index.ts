@@ -12,22 +12,19 @@
  * A host is put together as `createHost({ links, device: await createDeviceDriver(…), firewall: createFirewallDriver({ links }), cni })`.
  */
 
-export { type CniFileOptions, createCniFile } from "./cni-file.ts";
-export { createFirewallDriver, type FirewallOptions } from "./firewall/driver.ts";
-export { createMemoryFirewall, type MemoryFirewall } from "./firewall/memory.ts";
-export { createHost, type HostOptions } from "./host.ts";
+export { createCniFile } from "./cni-file.ts";
+export { createFirewallDriver } from "./firewall/driver.ts";
+export { createMemoryFirewall } from "./firewall/memory.ts";
+export { createHost } from "./host.ts";
 export {
   createMemoryHost,
-  type HostCounters,
   type MemoryHost,
-  type MemoryHostOptions,
 } from "./host-memory.ts";
 export {
   generateKey,
   loadOrCreateKey,
-  type NodeKey,
   publicKeyOf,
 } from "./key-file.ts";
 export { LinkRoles } from "./link-names.ts";
 export * from "./ports.ts";
-export { createDeviceDriver, type DeviceOptions, type WireguardDriver } from "./wireguard/driver.ts";
+export { createDeviceDriver } from "./wireguard/driver.ts";
