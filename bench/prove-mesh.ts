@@ -5,18 +5,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { AGENT_200, AGENT_200_CLAIMS, measureAgent200 } from "./claims/agent-200.ts";
 import { check, type Verdict } from "./claims/claim.ts";
+import { DEMO_TWICE_CLAIMS } from "./claims/demo-twice.ts";
 import { describeMachine, type Machine } from "./claims/machine.ts";
 import { RUNNING_MESH_CLAIMS } from "./claims/running-mesh.ts";
 import { START_CLAIMS } from "./claims/start.ts";
 
 const RESULTS = "bench/results";
 
+const CLAIMS = [...DEMO_TWICE_CLAIMS, ...AGENT_200_CLAIMS, ...START_CLAIMS, ...RUNNING_MESH_CLAIMS];
+
 async function main(): Promise<number> {
   const machine = describeMachine();
   const { cpu, cores, load, node } = machine;
   console.log(`on ${cpu}, ${cores} cores, load ${load} before, Node.js ${node}`);
   const verdicts: Verdict[] = [];
-  for (const claim of [...AGENT_200_CLAIMS, ...START_CLAIMS, ...RUNNING_MESH_CLAIMS]) {
+  for (const claim of CLAIMS) {
     const verdict = await check(claim);
     console.log(verdict.line);
     verdicts.push(verdict);

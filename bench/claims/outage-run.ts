@@ -12,18 +12,19 @@ const STALE = 100_000;
 
 export interface OutageRun {
   readonly away: { readonly lost: number; readonly peersRemoved: number; readonly notReady: number };
-  /** Packets in clear while a node was stale. */
+  /** Packets in clear, from before the first agent started until the stale node was back. */
   readonly leaks: readonly string[];
 }
 
 export async function outageRun(): Promise<OutageRun> {
   const mesh = await DemoMesh.build();
   try {
+    const capture = await mesh.watchWires();
     await mesh.start();
     await waitUntilStill(mesh.lab.nodes);
     const away = await withoutApi(mesh);
-    const leaks = await withStaleNode(mesh);
-    return { away, leaks };
+    await withStaleNode(mesh);
+    return { away, leaks: await capture.stop() };
   } finally {
     await mesh.stop();
   }
@@ -48,9 +49,8 @@ async function withoutApi(mesh: DemoMesh): Promise<OutageRun["away"]> {
   return { lost, peersRemoved: peersRemoved(before, after), notReady };
 }
 
-async function withStaleNode(mesh: DemoMesh): Promise<readonly string[]> {
+async function withStaleNode(mesh: DemoMesh): Promise<void> {
   const node = mesh.lab.host(BEHIND_NAT);
-  const capture = await mesh.watchWires();
   const streams = [await mesh.stream("north-2", BEHIND_NAT), await mesh.stream(BEHIND_NAT, "south-1")];
   await node.kg?.kill();
   await waitUntilLeftOut(mesh);
@@ -59,7 +59,6 @@ async function withStaleNode(mesh: DemoMesh): Promise<readonly string[]> {
   await node.startKg();
   await waitUntilReady(node);
   await mesh.waitForAllPaths();
-  return capture.stop();
 }
 
 /** Until no other leader has a peer for the stale node. */

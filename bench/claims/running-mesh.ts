@@ -37,7 +37,10 @@ export const RUNNING_MESH_CLAIMS: readonly Claim[] = [
     unit: "% of a core",
     measure: async () => [(await runs()).rest.cpuPercent],
   },
-  count("one object changes: other WireGuard peers touched", (run) => run.otherPeersTouched),
+  {
+    ...count("one object changes: other WireGuard peers touched", (run) => run.otherPeersTouched.length),
+    beside: async () => (await runs()).otherPeersTouched[0] ?? "eight changes, of Peers and Nodes",
+  },
   count("kill -9 kg: pings of 100 a second lost", ({ killedAgent }) => killedAgent.lost),
   count("kill -9 kg: things rewritten on host and Node", ({ killedAgent }) => killedAgent.rewritten),
   {
@@ -54,7 +57,7 @@ export const RUNNING_MESH_CLAIMS: readonly Claim[] = [
   count("API server away for 90 s: peers removed", ({ outage }) => outage.away.peersRemoved),
   count("API server away for 90 s: agents not ready", ({ outage }) => outage.away.notReady),
   {
-    ...count("packets in clear between places: tunnel killed, link deleted, node stale", (run) => {
+    ...count("packets in clear between places: start, kills, link deleted, API away, node stale", (run) => {
       return run.leaks.length + run.outage.leaks.length;
     }),
     beside: async () => {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
+import { changedSince, traces } from "../../bench/claims/traces.ts";
 import { Lab, ScenarioError } from "../../src/lab/index.ts";
 import { THREE_PLACES } from "./stand-in.ts";
 import { standInOptions } from "./support.ts";
@@ -87,6 +88,20 @@ describe("nothing is left", () => {
   });
 });
 
+test("what the claim about things left behind looks at has a running lab in it, and not one that ended", async () => {
+  const before = traces();
+  const lab = await Lab.start(THREE_PLACES, await standInOptions([]));
+  const [host] = lab.hosts;
+  assert.ok(host !== undefined);
+  const network = `network namespace ${readlinkSync(`/proc/${host.site.pid}/ns/net`)}`;
+  const folder = `folder ${lab.state.path}`;
+  const seen = await changedSince(before, 0);
+  await lab.stop();
+  assert.ok(seen.includes(network) && seen.includes(folder), seen.join("\n"));
+  const left = await changedSince(before, 0);
+  assert.ok(!left.includes(network) && !left.includes(folder), left.join("\n"));
+});
+
 async function startLab(): Promise<{ lab: ChildProcess; traces: Traces }> {
   await bundled();
   const lab = spawnLab();
@@ -121,7 +136,11 @@ async function bundled(): Promise<void> {
 /** @param patience milliseconds in which everything has to be gone */
 async function assertNothingLeft(traces: Traces, patience = 5000): Promise<void> {
   const deadline = Date.now() + patience;
-  const isLeft = (): boolean => existsSync(traces.folder) || processesIn(traces.networks).length > 0;
+  // Who removes the folder mentions it, and ends after that.
+  const isLeft = (): boolean =>
+    existsSync(traces.folder) ||
+    processesIn(traces.networks).length > 0 ||
+    processesThatMention(traces.folder).length > 0;
   while (isLeft() && Date.now() < deadline) await sleep(20);
   assert.equal(existsSync(traces.folder), false, "the folder is left");
   assert.deepEqual(processesIn(traces.networks), [], "processes are left in its networks");
