@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { crowdedAddresses, crowdedPrefix } from "./arbitraries.test-kit.ts";
 import { containsAddress, overlaps, type Prefix, parsePrefix } from "./prefix.ts";
-import { mergePrefixes, uniquePrefixes } from "./prefix-set.ts";
+import { mergePrefixes, subtractPrefixes, uniquePrefixes } from "./prefix-set.ts";
 
 describe("mergePrefixes", () => {
   const table: readonly [given: string[], merged: string[]][] = [
@@ -70,6 +70,31 @@ describe("mergePrefixes", () => {
         },
       ),
     );
+  });
+});
+
+describe("subtractPrefixes", () => {
+  it("leaves exactly the addresses outside the holes, in as few prefixes as a merge gives", () => {
+    const everyAddress = crowdedAddresses();
+    const list = fc.array(crowdedPrefix(), { maxLength: 12 });
+    fc.assert(
+      fc.property(list, list, (prefixes, holes) => {
+        const left = subtractPrefixes(prefixes, holes);
+        for (const address of everyAddress) {
+          const isIn = (some: readonly Prefix[]) => some.some((p) => containsAddress(p, address));
+          assert.equal(isIn(left), isIn(prefixes) && !isIn(holes));
+        }
+        assert.deepEqual(texts(mergePrefixes(left)), texts(left));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("takes one address out of a network", () => {
+    assert.deepEqual(texts(subtractPrefixes(parse(["10.0.0.0/30"]), parse(["10.0.0.1/32"]))), [
+      "10.0.0.0/32",
+      "10.0.0.2/31",
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Sets of prefixes, as sorted lists without overlap: the form in which an nftables interval set holds them. */
-import { comparePrefixes, containsPrefix, makePrefix, type Prefix } from "./prefix.ts";
+import { comparePrefixes, containsPrefix, lastAddress, makePrefix, overlaps, type Prefix } from "./prefix.ts";
 
 /** The shortest sorted list of prefixes that covers exactly the same addresses. */
 export function mergePrefixes(prefixes: Iterable<Prefix>): Prefix[] {
@@ -31,4 +31,29 @@ function joinSiblings(sorted: Prefix[]): void {
     if (!containsPrefix(parent, right)) return;
     sorted.splice(-2, 2, parent);
   }
+}
+
+/** What is left of prefixes without the holes: the fewest prefixes, sorted, without overlap. */
+export function subtractPrefixes(prefixes: Iterable<Prefix>, holes: Iterable<Prefix>): Prefix[] {
+  const merged = mergePrefixes(holes);
+  return mergePrefixes(prefixes).flatMap((prefix) => {
+    const met = merged.filter((hole) => overlaps(prefix, hole));
+    return without(prefix, met);
+  });
+}
+
+/** @param holes such as overlap the prefix */
+function without(prefix: Prefix, holes: readonly Prefix[]): Prefix[] {
+  if (holes.length === 0) return [prefix];
+  if (holes.some((hole) => containsPrefix(hole, prefix))) return [];
+  return halvesOf(prefix).flatMap((half) => {
+    const met = holes.filter((hole) => overlaps(half, hole));
+    return without(half, met);
+  });
+}
+
+function halvesOf(prefix: Prefix): Prefix[] {
+  const lower = makePrefix(prefix.base, prefix.length + 1);
+  const upper = makePrefix(lastAddress(prefix), prefix.length + 1);
+  return [lower, upper];
 }

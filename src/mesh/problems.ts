@@ -28,6 +28,8 @@ export const PROBLEM_REASONS = {
   "host-unknown": "There is no Node object with this host's name; the host takes no part in the mesh.",
   "leader-false-counts":
     "The leader annotation says no, but in a mesh with Kilo's agents its presence counts (S-04).",
+  "location-ip-over-underlay":
+    "An allowed-location-ip holds what this host must reach without it: an endpoint, the API server, a link. It gets no route.",
   "location-ip-left-out": "An allowed-location-ip collides with another owner's addresses (kilo.md §5.5).",
   "name-unresolved": "An endpoint's name has no address yet; its owner is waited for instead of contacted.",
   "node-stale": "A node has not checked in for 60 seconds; it is left out.",

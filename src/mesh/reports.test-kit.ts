@@ -2,6 +2,7 @@
 import { formatEndpoint } from "../wireguard/index.ts";
 import { type InputSketch, planInput } from "./fixtures.test-kit.ts";
 import type { SetName } from "./host-state.ts";
+import { MAIN_TABLE } from "./names.ts";
 import { type Plan, planHost } from "./plan/plan.ts";
 
 export function plan(hostname: string, sketch: InputSketch = {}): Plan {
@@ -30,8 +31,10 @@ export function routes({ state }: Plan): string[] {
   });
 }
 
+/** Of the main table: also for the host itself. */
 export function unreachable({ state }: Plan): string[] {
-  return state.routes.filter(({ kind }) => kind === "unreachable").map(({ destination }) => destination.text);
+  const closed = state.routes.filter(({ kind, table }) => kind === "unreachable" && table === MAIN_TABLE);
+  return closed.map(({ destination }) => destination.text);
 }
 
 export function set({ state }: Plan, name: SetName): string[] {

@@ -64,6 +64,12 @@ export function nodeFacts(
   return { facts: reader.facts(), problems: reader.problems };
 }
 
+/** Addresses at which others contact a node. None of a node with a keepalive: it is behind NAT, and what it announces is an address that only its own location reaches. */
+export function contactAddresses({ endpoints, persistentKeepalive }: NodeFacts): Address[] {
+  if (persistentKeepalive > 0) return [];
+  return endpoints.flatMap((endpoint) => (endpoint.kind === "address" ? [endpoint.address] : []));
+}
+
 class NodeReader {
   readonly problems: Problem[] = [];
   readonly #node: NodeObject;

@@ -1,7 +1,7 @@
 /** What the firewall has to know (kilo.md §7.2, reports K-42 and K-46; design, "Fail closed"). The rules around the sets are fixed. */
 import { hostPrefix, isLocal, mergePrefixes, type Prefix } from "../../ip/index.ts";
 import type { MeshFacts } from "../facts/mesh.ts";
-import type { NodeFacts } from "../facts/node.ts";
+import { contactAddresses, type NodeFacts } from "../facts/node.ts";
 import type { Firewall, LinkRole, Route } from "../host-state.ts";
 import { MAIN_TABLE } from "../names.ts";
 import type { MeshOptions } from "../options.ts";
@@ -21,6 +21,8 @@ export interface FirewallInput {
   readonly routes: readonly Route[];
   /** As the mesh can serve them (see `resolveMesh`). */
   readonly options: MeshOptions;
+  /** What is closed without a route (see `guardForwarded`). */
+  readonly guarded: readonly Prefix[];
 }
 
 /** The sets of a host. A host that takes no part has them too, but guards nothing. */
@@ -85,13 +87,14 @@ class Place {
   /**
    * Internal IPs of other locations that are reached through the mesh, and those of nodes that take no part right now or are hidden
    * behind NAT: what pods send to them must not leave in clear instead. An address at which a node is contacted directly is none of them.
+   * Besides, all prefixes of the mesh that no `unreachable` route closes.
    */
   remoteInternalIPs(): Prefix[] {
     if (this.guardLink() === undefined) return [];
     const { segments } = this.#input.topology;
     const reachable = segments.filter(({ isHidden }) => !isHidden);
     const ready = new Set(reachable.flatMap(({ members }) => members.map(({ name }) => name)));
-    const direct = new Set(this.#input.facts.nodes.flatMap(contactAddresses));
+    const direct = new Set(this.#input.facts.nodes.flatMap(contactAddresses).map(({ text }) => text));
     const near = new Set(this.nearInternalIPs().map(({ text }) => text));
     const ofReady = this.#claimed(
       ({ kind, prefix }) => kind === "internal IP" && this.#routed.has(prefix.text),
@@ -99,9 +102,8 @@ class Place {
     const absent = this.#input.options.routeInternalIP
       ? this.#internalIPs((node) => !ready.has(node.name) && !this.#isNear(node))
       : [];
-    return [...ofReady, ...absent.filter(({ base }) => !direct.has(base.text))].filter(
-      ({ text }) => !near.has(text),
-    );
+    const internalIPs = [...ofReady, ...absent.filter(({ base }) => !direct.has(base.text))];
+    return [...internalIPs.filter(({ text }) => !near.has(text)), ...this.#input.guarded];
   }
 
   /** The link by which this host reaches other locations. */
@@ -121,10 +123,4 @@ class Place {
     const wanted = this.#input.facts.nodes.filter(isWanted).flatMap(({ internalIPs }) => internalIPs);
     return wanted.filter(({ address }) => !isLocal(address)).map(({ address }) => hostPrefix(address));
   }
-}
-
-/** None of a node with a keepalive: it is behind NAT, and what it announces is an address that only its own location reaches. */
-function contactAddresses({ endpoints, persistentKeepalive }: NodeFacts): string[] {
-  if (persistentKeepalive > 0) return [];
-  return endpoints.flatMap((endpoint) => (endpoint.kind === "address" ? [endpoint.address.text] : []));
 }

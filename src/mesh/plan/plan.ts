@@ -11,6 +11,7 @@ import { wantedRouting } from "../topology/routes.ts";
 import { buildTopology, type Topology } from "../topology/topology.ts";
 import { planDevice } from "./device.ts";
 import { planFirewall } from "./firewall.ts";
+import { guardForwarded } from "./guard.ts";
 import { nameProblems, type UnresolvedName, unresolvedNames } from "./names.ts";
 import {
   type NestedPrefix,
@@ -24,7 +25,7 @@ import { ownHostProblems, topologyProblems } from "./reports.ts";
 import { hostRouting } from "./routes.ts";
 import { tunnelLink } from "./tunnel.ts";
 import { Underlay } from "./underlay.ts";
-import { unreachableRoutes } from "./unreachable.ts";
+import { closePrefixes } from "./unreachable.ts";
 
 export interface Plan {
   readonly state: HostState;
@@ -68,12 +69,23 @@ export function planHost(input: PlanInput): Plan {
     underlay,
   });
   const { hostname } = input;
+  const { refused } = routing;
+  const closed = closePrefixes({ facts, hostname, options, underlay, refused });
+  const guard = guardForwarded({
+    hostname,
+    facts,
+    topology,
+    options,
+    underlay,
+    routes: routing.routes,
+    guarded: closed.guarded,
+  });
   const unresolved = unresolvedNames(topology, input.resolve);
   const state: HostState = {
     mesh: meshLink(topology, ownership, input),
     tunnel: tunnelLink(topology, options, input.own),
-    routes: [...routing.routes, ...unreachableRoutes({ facts, hostname, options, underlay })],
-    rules: routing.rules,
+    routes: [...routing.routes, ...closed.routes, ...guard.routes],
+    rules: [...routing.rules, ...guard.rules],
     firewall: planFirewall({
       hostname,
       facts,
@@ -81,6 +93,7 @@ export function planHost(input: PlanInput): Plan {
       claims: ownership.claims,
       routes: routing.routes,
       options,
+      guarded: guard.prefixes,
     }),
     cni: cniState(facts, input),
   };

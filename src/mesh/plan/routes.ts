@@ -1,5 +1,12 @@
 /** From wanted routes to the host's: one owner for each prefix, host bits cleared, nothing that the kernel refuses or that would loop. */
-import { type Address, containsAddress, familyBits, networkOf, type Prefix } from "../../ip/index.ts";
+import {
+  type Address,
+  containsAddress,
+  familyBits,
+  networkOf,
+  type Prefix,
+  uniquePrefixes,
+} from "../../ip/index.ts";
 import type { Route, Rule } from "../host-state.ts";
 import { MAIN_TABLE, RULE_PRIORITY } from "../names.ts";
 import type { Problem, ProblemReason } from "../problems.ts";
@@ -19,6 +26,8 @@ export interface RoutingRules {
 export interface HostRouting {
   readonly routes: readonly Route[];
   readonly rules: readonly Rule[];
+  /** Destinations that got no route, although they belong to the mesh: nothing may be forwarded to them in clear. */
+  readonly refused: readonly Prefix[];
   readonly problems: readonly Problem[];
 }
 
@@ -27,20 +36,29 @@ export function hostRouting(wanted: WantedRouting, rules: RoutingRules): HostRou
   const router = new HostRouter(rules);
   for (const route of wanted.routes) router.add(route);
   const policies = wanted.rules.map((rule): Rule => ({ priority: RULE_PRIORITY, ...rule }));
-  return { routes: [...router.routes.values()], rules: uniqueRules(policies), problems: router.problems };
+  return {
+    routes: [...router.routes.values()],
+    rules: uniqueRules(policies),
+    refused: uniquePrefixes(router.refused),
+    problems: router.problems,
+  };
 }
 
 class HostRouter {
   readonly routes = new Map<string, Route>();
+  readonly refused: Prefix[] = [];
   readonly problems: Problem[] = [];
   readonly #ownership: Ownership;
   readonly #ownAddresses: ReadonlySet<string>;
   readonly #assigned: ReadonlySet<string> | undefined;
   readonly #underlay: Underlay;
+  readonly #locationIPs: ReadonlySet<string>;
 
   constructor({ ownership, ownAddresses, assigned, underlay }: RoutingRules) {
     this.#ownership = ownership;
     this.#underlay = underlay;
+    const locationIPs = ownership.claims.filter(({ kind }) => kind === "allowed-location-ip");
+    this.#locationIPs = new Set(locationIPs.map(({ prefix }) => prefix.text));
     this.#ownAddresses = new Set(ownAddresses.map(({ text }) => text));
     this.#assigned = assigned && new Set(assigned.map(({ text }) => text));
   }
@@ -65,13 +83,22 @@ class HostRouter {
     const refusal = refusalOf(wanted, destination, isHost) ?? this.#underlayRefusal(wanted, destination);
     if (refusal === undefined) return true;
     this.#report(wanted, refusal.reason, refusal.message);
+    if (refusal.reason !== "self-gateway" && destination.length > 0) this.refused.push(destination);
     return false;
   }
 
+  /** Only what an owner claims by hand: pod CIDRs, internal IPs and tunnel addresses belong to the mesh itself. */
   #underlayRefusal({ owner }: WantedRoute, destination: Prefix): Refusal | undefined {
-    const objection = owner.kind === "Peer" ? this.#underlay.objectionTo(destination) : undefined;
+    const { text } = destination;
+    if (owner.kind === "Peer") {
+      const objection = this.#underlay.objectionTo(destination);
+      if (objection === undefined) return undefined;
+      return { reason: "peer-over-underlay", message: `no route for ${text}: ${objection}` };
+    }
+    if (!this.#locationIPs.has(text)) return undefined;
+    const objection = this.#underlay.objectionToLocationIP(destination);
     if (objection === undefined) return undefined;
-    return { reason: "peer-over-underlay", message: `no route for ${destination.text}: ${objection}` };
+    return { reason: "location-ip-over-underlay", message: `no route for ${text}: ${objection}` };
   }
 
   #source({ source }: WantedRoute): Address | undefined {

@@ -19,34 +19,54 @@ export interface UnreachableInput {
   readonly hostname: string;
   readonly options: MeshOptions;
   readonly underlay: Underlay;
+  /** Destinations of the mesh that got no route. */
+  readonly refused: readonly Prefix[];
+}
+
+export interface Closed {
+  /** Behind every other route: neither pods nor the host itself get out. */
+  readonly routes: readonly Route[];
+  /** Where the host itself must get out: nothing is forwarded to them but through the mesh. */
+  readonly guarded: readonly Prefix[];
 }
 
 /**
  * `unreachable` routes behind the subnet, every Peer's allowed IPs and the pod CIDR of every Node object, ready or not, but not
  * - the own pod CIDR, and without `local` those of the own location: their CNI carries them;
- * - a Peer's prefix that holds an internal IP or an endpoint of any node, the API server, or a link's prefix: the hosts must reach each other and the API server, whatever a
- *   Peer claims. The subnet and pod CIDRs have no such exception: one node with a bad annotation would open them on every host;
  * - a prefix of length 0.
+ *
+ * Instead of a route, the guard of forwarded packets closes
+ * - a Peer's prefix that holds an internal IP or an endpoint of any node, the API server, a tunnel's far end, or a link's prefix: the hosts
+ *   must reach each other and the API server, whatever a Peer claims. The subnet and pod CIDRs have no such exception: one node with a
+ *   bad annotation would open them on every host;
+ * - the subnet or a pod CIDR in which this host's own network or the API server lies: it would be locked out (`subnet-overlaps`);
+ * - what got no route because of the underlay (see `HostRouting`).
  */
-export function unreachableRoutes({ facts, hostname, options, underlay }: UnreachableInput): Route[] {
+export function closePrefixes({ facts, hostname, options, underlay, refused }: UnreachableInput): Closed {
   const own = facts.nodes.find(({ name }) => name === hostname);
   const isCarriedByCni = cniJudge(own, { granularity: options.granularity, mode: facts.mode }, options.local);
   const needed = createPrefixIndex(
     facts.nodes.flatMap(underlayAddresses).map((prefix) => [prefix, true] as const),
   );
-  const ofPeers = facts.peers.flatMap((peer) => peer.allowedIPs);
-  const wanted = uniquePrefixes([
-    options.subnet,
-    ...ofPeers.filter(
-      (prefix) => needed.within(prefix).length === 0 && underlay.objectionTo(prefix) === undefined,
-    ),
-    ...facts.nodes.filter((node) => !isCarriedByCni(node)).flatMap((node) => node.podCIDRs),
-  ]);
   const ownPods = new Set(own?.podCIDRs.map(({ text }) => text));
-  return wanted
-    .filter((prefix) => prefix.length > 0 && !ownPods.has(prefix.text))
-    .sort(comparePrefixes)
-    .map(unreachable);
+  const ofMesh = [
+    options.subnet,
+    ...facts.nodes.filter((node) => !isCarriedByCni(node)).flatMap((node) => node.podCIDRs),
+  ].filter(({ text, length }) => length > 0 && !ownPods.has(text));
+  const ofPeers = facts.peers
+    .flatMap((peer) => peer.allowedIPs)
+    .filter(({ text, length }) => length > 0 && !ownPods.has(text));
+  const isNeeded = (prefix: Prefix) =>
+    needed.within(prefix).length > 0 || underlay.objectionTo(prefix) !== undefined;
+
+  const wanted = [...ofMesh, ...ofPeers.filter((prefix) => !isNeeded(prefix))];
+  const closed = uniquePrefixes(wanted).filter((prefix) => !underlay.holdsOwnNetwork(prefix));
+  const isClosed = new Set(closed.map(({ text }) => text));
+  const rest = uniquePrefixes([...wanted, ...ofPeers, ...refused]);
+  return {
+    routes: closed.sort(comparePrefixes).map(unreachable),
+    guarded: rest.filter(({ text }) => !isClosed.has(text)).sort(comparePrefixes),
+  };
 }
 
 function unreachable(destination: Prefix): Route {
