@@ -15,9 +15,9 @@ export interface RemovalParts {
 }
 
 /**
- * Removes the device with its link, then routes and rules, then the firewall, and the addresses of a link that stays because kg did not make
- * it: while pods' routes are still there, so is what keeps
- * their packets from leaving in clear. What cannot be removed does not keep the rest.
+ * Removes the device with its link, then routes and rules, the addresses of a link that stays because kg did not make it, and the
+ * firewall last: while pods' routes are still there, so is what keeps their packets from leaving in clear. What cannot be removed does
+ * not keep the rest.
  */
 export async function removeEverything(parts: RemovalParts): Promise<Removal> {
   const removed: string[] = [];

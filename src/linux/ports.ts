@@ -15,7 +15,10 @@ export interface LinkNames {
 export interface DeviceDriver {
   /** `kernel`: the WireGuard module. `userspace`: a wireguard-go that outlives this process. */
   readonly kind: "kernel" | "userspace";
-  /** Makes the link (and starts the process that serves it) if it is missing; returns when it can be configured. Adopts what exists without changing it. */
+  /**
+   * Makes the link (and starts the process that serves it) if it is missing; returns when it can be configured. Adopts what exists without
+   * changing it.
+   */
   ensure(signal: AbortSignal): Promise<void>;
   /** The device as it is; undefined when it does not exist. */
   read(): Promise<DeviceStatus | undefined>;
@@ -51,7 +54,10 @@ export interface CniFile {
   read(): Promise<CniState | undefined>;
   /** Writes ranges and MTU, atomically. Resolves to whether the file had to be changed. */
   write(state: CniState): Promise<boolean>;
-  /** Removes the file if it is exactly what kg writes where there was none. Resolves to what was removed, empty when it is somebody else's or missing. */
+  /**
+   * Removes the file if it is exactly what kg writes where there was none. Resolves to what was removed, empty when it is somebody else's
+   * or missing.
+   */
   remove(): Promise<readonly string[]>;
 }
 
@@ -60,11 +66,15 @@ export interface HostDriver {
   /** What the host has of kg's. Nothing is changed by it. A firewall or CNI file that cannot be read counts as missing. */
   read(): Promise<HostState>;
   /**
-   * Does the changes in the order that `HostChanges` documents. A mesh link whose device could not be configured is not set up. One operation that fails does not keep the others from being done
-   * (promise 4); what failed is returned. Throws only when `signal` is aborted. Changes without content send nothing at all.
+   * Does the changes in the order that `HostChanges` documents. A mesh link whose device could not be configured is not set up. One
+   * operation that fails does not keep the others from being done (promise 4); what failed is returned. Throws only when `signal` is
+   * aborted. Changes without content send nothing at all.
    */
   apply(changes: HostChanges, signal: AbortSignal): Promise<readonly ApplyFailure[]>;
-  /** How many mutating kernel calls were carried out so far: one a link, address, route and rule operation, device change and firewall transaction. */
+  /**
+   * How many mutating kernel calls were carried out so far: one a link, address, route and rule operation, device change and firewall
+   * transaction.
+   */
   readonly mutations: number;
   /** Only the WireGuard device, cheaper than `read`: for handshakes and learned endpoints. */
   readDevice(): Promise<DeviceStatus | undefined>;

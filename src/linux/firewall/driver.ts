@@ -27,7 +27,10 @@ export interface FirewallOptions {
   readonly port?: NetlinkPort | undefined;
 }
 
-/** Makes the driver and begins to listen to nftables' events. Throws MissingToolError (package nftables) or AddonError. Nothing on the host is changed. */
+/**
+ * Makes the driver and begins to listen to nftables' events. Throws MissingToolError (package nftables) or AddonError. Nothing on the host
+ * is changed.
+ */
 export function createFirewallDriver(options: FirewallOptions): FirewallDriver {
   return new NftablesDriver(options);
 }

@@ -53,7 +53,10 @@ function describe(chain: ListingEntry): string {
   return `table ${chain.family} ${chain.table} chain ${chain.name}`;
 }
 
-/** firewalld's way: a policy of accept, and an unconditional reject at the end. One listing a chain: nft 1.0.6 cannot list several by name at once. */
+/**
+ * firewalld's way: a policy of accept, and an unconditional reject at the end. One listing a chain: nft 1.0.6 cannot list several by name
+ * at once.
+ */
 async function chainsThatEndInDrop(nft: string, chains: readonly ListingEntry[]): Promise<ListingEntry[]> {
   const found: ListingEntry[] = [];
   for (const chain of chains.slice(0, MOST_CHAINS)) {

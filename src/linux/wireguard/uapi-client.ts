@@ -22,7 +22,10 @@ export function socketPath(name: string, folder: string = SOCKET_FOLDER): string
   return join(folder, `${name}.sock`);
 }
 
-/** Reads the device; undefined when nobody listens on its socket. Throws `DeviceError`: `DEVICE_TIMEOUT` without an answer. @param timeoutMs milliseconds */
+/**
+ * Reads the device; undefined when nobody listens on its socket. Throws `DeviceError`: `DEVICE_TIMEOUT` without an answer.
+ * @param timeoutMs milliseconds
+ */
 export async function readUserspace(
   path: string,
   signal?: AbortSignal,
