@@ -108,6 +108,7 @@ export class Agent {
         heardAt: Math.floor(heardAt / 1000),
         gap,
         checkIns,
+        found: (host) => this.#nodeWatch.found(host),
       },
       signal,
     );

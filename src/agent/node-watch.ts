@@ -6,6 +6,7 @@ import type { Change } from "../kube/index.ts";
 import {
   type CheckIns,
   type FreshnessView,
+  type HostState,
   lastSeenOf,
   type Mode,
   meshMode,
@@ -15,6 +16,7 @@ import {
 import { countFresh, isCheckIn } from "./check-ins.ts";
 import { Freshness } from "./freshness.ts";
 import type { AgentParts } from "./parts.ts";
+import { standingNodes } from "./standing.ts";
 
 /** A node counts as gone after 60 s without check-in; this much later a pass notices it at the latest. A look costs microseconds. */
 const LOOK_MS = 2_000;
@@ -43,6 +45,7 @@ export class NodeWatch {
   #mode: Mode = "kilo";
   /** Nodes that were alive at the last look. */
   #fresh = 0;
+  #hasFound = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: NodeWatchOptions) {
@@ -72,6 +75,20 @@ export class NodeWatch {
     this.#fresh = this.#countFresh();
     const gap = this.#freshness.look(seconds(heardAt), ownLastSeen);
     return { heardAt, gap, checkIns: this.#checkIns };
+  }
+
+  /**
+   * What the first pass finds on the host. Whoever stands there counts as heard just now: the predecessor of this agent heard it, and by
+   * clocks alone all nodes whose clock is a minute behind would be dropped at each restart (report S-13). One that is dead stays 60 s longer.
+   */
+  found(host: HostState): void {
+    if (this.#hasFound) return;
+    this.#hasFound = true;
+    const at = seconds(this.#heardAt);
+    for (const name of standingNodes(host, this.#options.nodes.items().values())) {
+      if (!this.#checkIns.has(name)) this.#checkIns.set(name, at);
+    }
+    this.#fresh = this.#countFresh();
   }
 
   #noteCheckIn(change: Change<NodeObject>): void {

@@ -151,6 +151,46 @@ describe("an agent whose clock is wrong by an hour (S-13)", () => {
   }
 });
 
+describe("an agent that starts again while other clocks are wrong (S-13)", () => {
+  beforeEach(holdClock);
+  afterEach(releaseClock);
+
+  for (const othersAhead of [-120, -3_600, 3_600]) {
+    for (const role of ["leader", "follower"]) {
+      it(`a ${role}'s restart drops nobody and changes nothing: others ${othersAhead} s ahead`, async () => {
+        const stage = new Stage({ nodes: role === "leader" ? threeNodes() : ledByA2() });
+        stage.cluster.othersAhead = othersAhead;
+        stage.cluster.checkInOthers();
+        await stage.converge();
+        await stage.advance(65_000);
+        const peers = role === "leader" ? [keyOf(3)] : [];
+        assert.deepEqual(keysOf(stage), peers);
+        const before = stage.host.mutations;
+        await stage.restart();
+        await stage.advance(120_000);
+        assert.deepEqual(keysOf(stage), peers);
+        assert.equal(stage.host.mutations, before);
+        await stage.agent.stop();
+      });
+    }
+
+    it(`one that died meanwhile is left out a minute later: others ${othersAhead} s ahead`, async () => {
+      const stage = new Stage();
+      stage.cluster.othersAhead = othersAhead;
+      stage.cluster.checkInOthers();
+      await stage.converge();
+      await stage.advance(65_000);
+      stage.cluster.othersLive = false;
+      await stage.restart();
+      await stage.advance(45_000);
+      assert.deepEqual(keysOf(stage), [keyOf(3)]);
+      await stage.advance(50_000);
+      assert.deepEqual(keysOf(stage), []);
+      await stage.agent.stop();
+    });
+  }
+});
+
 describe("an agent that was stopped", () => {
   beforeEach(holdClock);
   afterEach(releaseClock);
@@ -232,6 +272,19 @@ function withKeepalive(nodes: readonly NodeObject[]): NodeObject[] {
     const annotations = { ...node.metadata.annotations, "kilo.squat.ai/persistent-keepalive": "10" };
     return { ...node, metadata: { ...node.metadata, annotations } };
   });
+}
+
+/** The host under test, a1, is no leader. */
+function ledByA2(): NodeObject[] {
+  return threeNodes().map((node) => {
+    if (node.metadata.name !== "a2") return node;
+    const annotations = { ...node.metadata.annotations, "kilo.squat.ai/leader": "" };
+    return { ...node, metadata: { ...node.metadata, annotations } };
+  });
+}
+
+function keysOf(stage: Stage) {
+  return stage.device.peers.map(({ publicKey }) => publicKey);
 }
 
 function lastWrite(stage: Stage): number {

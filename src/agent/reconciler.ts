@@ -47,6 +47,8 @@ export interface View {
   readonly heardAt: number;
   readonly gap: PlanInput["gap"];
   readonly checkIns: PlanInput["checkIns"];
+  /** Is told what the host has, before the plan is made. */
+  readonly found: (host: HostState) => void;
 }
 
 export class Reconciler {
@@ -70,6 +72,7 @@ export class Reconciler {
     const discovered = this.#discover(view.ownNode, facts);
     host.setPrivateLink(discovered.privateLink);
     const actual = await host.read();
+    view.found(actual);
     this.#learned.saw(deviceOf(actual), now);
     const { publicKey, version } = this.#parts;
     const { plan, patch } = planAgent(this.#input(view, facts, now), {
