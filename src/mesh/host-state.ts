@@ -77,7 +77,7 @@ export const SET_NAMES = [
  * - `keep_source`: destinations that see the true source (pods, nodes, tunnel addresses, peers, services)
  * - `location_ips`: own location's allowed-location-ips: packets to them are masqueraded
  * - `location_nodes`: sources that are never masqueraded towards `location_ips` (report K-46)
- * - `remote_internal`: internal IPs of other locations: forwarded packets to them leave by `remoteInternalLink` or not at all
+ * - `remote_internal`: internal IPs of other locations, and prefixes of the mesh that no `unreachable` route closes: forwarded packets to them leave by `remoteInternalLink` or not at all
  */
 export type SetName = (typeof SET_NAMES)[number];
 

@@ -6,7 +6,7 @@ export const ROUTE_PROTOCOL = 171;
 /** The main table. */
 export const MAIN_TABLE = 254;
 
-/** Kilo's policy table for encapsulated internal IPs (kilo.md §6.1). */
+/** Kilo's policy table for encapsulated internal IPs (kilo.md §6.1). Holds also what is unreachable for own pods only. */
 export const POLICY_TABLE = 1107;
 
 /** Priority of kg's policy rules: before the main table's 32766, and below what people pick by hand. */

@@ -1,6 +1,6 @@
 /** The guard of forwarded packets: what is closed to pods where no `unreachable` route may stand, because the host itself needs the way. */
 import {
-  containsPrefix,
+  createPrefixIndex,
   hostPrefix,
   isLocal,
   mergePrefixes,
@@ -45,9 +45,9 @@ export interface Guard {
  */
 export function guardForwarded(input: GuardInput): Guard {
   if (input.guarded.length === 0) return { prefixes: [], routes: [], rules: [] };
-  const open = openPrefixes(input);
+  const open = createPrefixIndex(openPrefixes(input).map((prefix) => [prefix, prefix] as const));
   const closed = input.guarded.map((prefix): Closed => {
-    const inside = open.filter((hole) => containsPrefix(prefix, hole));
+    const inside = open.within(prefix).map(([hole]) => hole);
     return { prefix, rest: subtractPrefixes([prefix], inside) };
   });
   const prefixes = mergePrefixes(closed.flatMap(({ rest }) => rest));
