@@ -36,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   unicast("10.0.0.7/32", { gateway: "10.0.0.7", link: "private", table: POLICY_TABLE, source: "10.0.0.1" }),
   unreachable("10.46.0.0/16"),
   unreachable("10.42.1.0/24"),
+  unreachable("10.200.0.0/16", POLICY_TABLE),
   unicast("fd02:1::/64", { gateway: "fd04::2", source: "fd00::1" }),
   unicast("fd02:2::/64", { gateway: "fd04::3" }),
   unicast("fd05::1/128", { source: "fd00::1", metric: 77 }),
@@ -47,6 +48,7 @@ export const ROUTES: readonly Route[] = [
 /** Every kind of rule that a plan has. */
 export const RULES: readonly Rule[] = [
   { priority: RULE_PRIORITY, from: prefix("10.42.0.0/24"), to: prefix("10.0.0.7/32"), table: POLICY_TABLE },
+  { priority: RULE_PRIORITY, from: prefix("10.42.0.0/24"), to: prefix("10.200.0.0/16"), table: POLICY_TABLE },
   { priority: RULE_PRIORITY, to: prefix("10.0.0.7/32"), inputLink: "mesh", table: POLICY_TABLE },
   { priority: RULE_PRIORITY, to: prefix("fd00::7/128"), table: POLICY_TABLE },
 ];
@@ -118,11 +120,11 @@ export function unicast(
   };
 }
 
-function unreachable(destination: string): Route {
+function unreachable(destination: string, table = MAIN_TABLE): Route {
   return {
     kind: "unreachable",
     destination: prefix(destination),
-    table: MAIN_TABLE,
+    table,
     metric: UNREACHABLE_METRIC,
   };
 }
