@@ -1,7 +1,7 @@
 /** A wireguard-go that does not answer any more: when it is ended, and when it is left. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,12 +24,12 @@ describe("a wireguard-go that does not answer", () => {
     const told: string[] = [];
     const onReplaced = (message: string) => told.push(message);
     const backend = userspaceBackend("t-hung", { onReplaced, readTimeoutMs: 100 });
-    process.kill(pid, "SIGSTOP");
+    await pauseWholly(pid);
     await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
     await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
     process.kill(pid, "SIGCONT");
     assert.ok(await backend.read(), "an answer starts the count anew");
-    process.kill(pid, "SIGSTOP");
+    await pauseWholly(pid);
     for (let read = 0; read < 2; read++) await assert.rejects(backend.read(), { code: "DEVICE_TIMEOUT" });
     assert.equal(await backend.read(), undefined);
     assert.match(told[0] ?? "", /^wireguard-go of t-hung \(process \d+\) did not answer 3 times/);
@@ -85,4 +85,14 @@ async function silentDaemon(name: string, then: string): Promise<ChildProcess> {
   await until(`the socket of ${name}`, async () => existsSync(socketPath(name)), 5_000);
   await sleep(300);
   return daemon;
+}
+
+/** Stops a process and waits until the last of its threads has stopped: one that still runs may answer. */
+async function pauseWholly(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  const isStopped = (thread: string) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
+  };
+  await until("all threads to stop", async () => readdirSync(`/proc/${pid}/task`).every(isStopped), 5_000);
 }

@@ -16,12 +16,19 @@ export function buildPrograms(): void {
   execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "ignore" });
 }
 
-/** Runs `kg` to its end. `through`: a command that it is started by. `uid`: another user than root. */
-export function runKg(
-  args: readonly string[],
-  { through = [], uid }: { through?: readonly string[]; uid?: number | undefined } = {},
-): Promise<Outcome> {
-  const [command = "", ...words] = [...through, process.execPath, KG, ...args];
+export interface RunOptions {
+  /** A command that it is started by. */
+  readonly through?: readonly string[];
+  /** Another user than root. */
+  readonly uid?: number | undefined;
+  /** The bundle, where others than root can read it. @default KG */
+  readonly program?: string;
+}
+
+/** Runs `kg` to its end. */
+export function runKg(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const { through = [], uid, program = KG } = options;
+  const [command = "", ...words] = [...through, process.execPath, program, ...args];
   const kg = spawn(command, words, {
     env: { PATH: process.env.PATH },
     stdio: ["ignore", "pipe", "pipe"],

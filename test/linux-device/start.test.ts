@@ -1,11 +1,11 @@
 /** Starts that cannot succeed: each ends kg with exit code 1 and one line that says what to do. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { buildPrograms, runKg } from "./program.ts";
+import { buildPrograms, KG, runKg } from "./program.ts";
 import { assertSandbox, run } from "./sandbox.ts";
 
 /** Any but root. */
@@ -64,6 +64,8 @@ const CASES: readonly Case[] = [
 
 describe("a start that cannot succeed", { concurrency: true }, () => {
   const folder = mkdtempSync(join(tmpdir(), "kilomesh-start-"));
+  // A checkout may lie where only root can read, and one of the starts is not root's.
+  const program = join(folder, "kg.cjs");
   let taken: Server;
   let port = 0;
 
@@ -71,6 +73,8 @@ describe("a start that cannot succeed", { concurrency: true }, () => {
     assertSandbox();
     run("ip link set lo up");
     buildPrograms();
+    chmodSync(folder, 0o755);
+    copyFileSync(KG, program);
     writeFileSync(join(folder, "malformed"), "clusters: [{\n");
     run(`mkdir ${folder}/corrupt`);
     writeFileSync(join(folder, "corrupt/key"), "no key\n", { mode: 0o600 });
@@ -104,7 +108,7 @@ describe("a start that cannot succeed", { concurrency: true }, () => {
         `--state-folder=${state}`,
         "--master=http://127.0.0.1:1",
       ].filter((flag) => !isReplaced(flag, given));
-      const outcome = await runKg([...usual, ...given], { through: filled(through), uid });
+      const outcome = await runKg([...usual, ...given], { through: filled(through), uid, program });
       assert.equal(outcome.exitCode, 1, outcome.told.join("\n"));
       assert.equal(outcome.told.length, 1, outcome.told.join("\n"));
       assert.match(outcome.told[0] ?? "", says);
